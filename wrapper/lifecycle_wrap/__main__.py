@@ -1,0 +1,6 @@
+"""Entry point."""
+
+
+def main() -> int:
+    """Run the command line."""
+    return 0

@@ -1,0 +1,204 @@
+"""What is known about the agent right now, each piece with its age.
+
+Owns `Evidence` (a plain record that the session fills) and `ScreenView` (one snapshot of the screen with the times of
+its rows' last change and last motion). Must not decide anything: rules do.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from .layout import ComposerShape, Layout, Region, bare
+
+SPINNERS = re.compile(
+    "["
+    "\u2800-\u28ff"  # braille
+    "◐◑◒◓◴◵◶◷◰◱◲◳"  # quarters and halves
+    "◜◝◞◟◠◡"
+    "·✢✳✶✻✽✺✹✸✷✵✴⋆∗*"  # asterisks that pulse
+    "●◉◎○◌◦•∙⬤"  # discs that pulse
+    "■□▪▫⬝▰▱"  # bars of cells
+    "░▒▓█▁▂▃▄▅▆▇▏▎▍▌▋▊▉"  # blocks
+    "🌑🌒🌓🌔🌕🌖🌗🌘🕐-🕧"
+    "⬡⬢◆◇◈✦✧⏳⌛"
+    r"|/\\\-+=#"
+    "\ufe0e\ufe0f"
+    "]"
+)
+"""Glyph classes that agents animate: shape and motion tell a spinner, not one agent's set."""
+
+_COUNTERS = re.compile(r"\d+(?:[.,]\d+)*")
+
+
+def skeleton(text: str) -> str:
+    """Return what of a row stays the same while a spinner turns and its counters run."""
+    return _COUNTERS.sub("0", SPINNERS.sub("", text)).strip()
+
+
+@dataclass(slots=True)
+class _Row:
+    text: str
+    changed_at: float
+    moved_at: float
+    spun_at: float
+
+
+NEVER = float("-inf")
+
+
+class Motion:
+    """Follows the rows of a screen over time.
+
+    A row *changed* when its text is another; it *moved* when it changed but for counters and spinner glyphs it is the
+    same text; it *spun* when a spinner glyph was another. A row is found again after it was scrolled.
+    """
+
+    def __init__(self) -> None:
+        self._rows: list[_Row] = []
+
+    def update(self, rows: Sequence[str], now: float) -> None:
+        """Take the snapshot of `now`."""
+        before = self._rows
+        by_skeleton: dict[str, _Row] | None = None
+        found: list[_Row] = []
+        for index, text in enumerate(rows):
+            old = before[index] if index < len(before) else None
+            if old is not None and old.text == text:
+                found.append(old)
+                continue
+            shape = skeleton(text)
+            if old is None or skeleton(old.text) != shape:
+                if by_skeleton is None:
+                    by_skeleton = {skeleton(row.text): row for row in before if row.text.strip()}
+                old = by_skeleton.get(shape)
+            found.append(_follow(old, text, now))
+        self._rows = found
+
+    def rows(self, region: Region) -> Sequence[_Row]:
+        """Return what is known of a region's rows."""
+        return self._rows[region.first : region.last]
+
+
+def _follow(old: _Row | None, text: str, now: float) -> _Row:
+    if old is None or not text.strip():
+        return _Row(text, now, NEVER, NEVER)
+    if old.text == text:  # scrolled
+        return _Row(text, now, old.moved_at, old.spun_at)
+    spun = SPINNERS.findall(old.text) != SPINNERS.findall(text)
+    return _Row(text, now, now, now if spun else old.spun_at)
+
+
+class ScreenView:
+    """The screen as rules see it: regions by name, as lines or as one flat text, with ages.
+
+    Args:
+        layout: the regions.
+        motion: the history of the rows.
+        alternate: the alternate screen is shown.
+    """
+
+    def __init__(self, layout: Layout, motion: Motion, *, alternate: bool) -> None:
+        self.layout = layout
+        self.alternate = alternate
+        self._motion = motion
+        self._lines: dict[str, list[str]] = {}
+        self._text: dict[str, str] = {}
+
+    @property
+    def has_composer(self) -> bool:
+        """The agent's input area is on the screen."""
+        return self.layout.composer.last > self.layout.composer.first
+
+    def lines(self, region: str) -> list[str]:
+        """A region's logical lines, without box sides and outer blanks."""
+        if region not in self._lines:
+            self._lines[region] = self.layout.region_lines(region)
+        return self._lines[region]
+
+    def text(self, region: str) -> str:
+        """A region's lines as one line: what the agent wrapped itself is whole again."""
+        if region not in self._text:
+            self._text[region] = " ".join(line for line in self.lines(region) if line)
+        return self._text[region]
+
+    def moved_at(self, region: str, pattern: re.Pattern[str], *, spun: bool) -> float:
+        """When the youngest motion was in a row of the region that matches."""
+        newest = NEVER
+        for row in self._motion.rows(self.layout.region(region)):
+            at = row.spun_at if spun else row.moved_at
+            if at > newest and pattern.search(bare(row.text)):
+                newest = at
+        return newest
+
+    def changed_at(self, region: str) -> float:
+        """When a row of the region last changed."""
+        return max((row.changed_at for row in self._motion.rows(self.layout.region(region))), default=NEVER)
+
+
+@dataclass(slots=True)
+class Stamped:
+    """A signal's last value and when it was last set and last became another."""
+
+    text: str = ""
+    set_at: float = NEVER
+    changed_at: float = NEVER
+
+    def set(self, text: str, now: float) -> bool:
+        """Take a new value; tell whether it differs from the last one."""
+        self.set_at = now
+        if self.text == text:
+            return False
+        self.text = text
+        self.changed_at = now
+        return True
+
+
+@dataclass(slots=True)
+class Evidence:
+    """All pieces of evidence. Times are the session's monotonic seconds, `NEVER` where nothing came yet.
+
+    Attributes:
+        title: the window title.
+        title_moved_at: when the title last changed only in spinner glyphs and counters.
+        progress: the name of the OSC 9;4 state (`none`, `normal`, `error`, `indeterminate`, `paused`), or empty.
+        status: the deciding OSC 7501 record's state, or empty.
+        status_kind, status_text: its kind and its decoded message (content: never leaves the core).
+        notification: the last desktop notification's text (content: never leaves the core).
+        prompt: the last OSC 133 mark.
+        output_at, key_at, submit_at, interrupt_at: when the agent last printed, the user last pressed a key, ...
+        held_at: since when a hold rule holds.
+        screen: the present view, or None where the screen is not looked at.
+    """
+
+    title: Stamped = field(default_factory=Stamped)
+    title_moved_at: float = NEVER
+    progress: Stamped = field(default_factory=Stamped)
+    status: str = ""
+    status_kind: str = ""
+    status_text: str = ""
+    status_at: float = NEVER
+    notification: Stamped = field(default_factory=Stamped)
+    bell_at: float = NEVER
+    prompt: Stamped = field(default_factory=Stamped)
+    started_at: float = NEVER
+    output_at: float = NEVER
+    key_at: float = NEVER
+    submit_at: float = NEVER
+    interrupt_at: float = NEVER
+    held_at: float = NEVER
+    screen: ScreenView | None = None
+
+
+def view(
+    rows: Sequence[str],
+    lines: Sequence[tuple[int, int]],
+    cursor_row: int,
+    composer: ComposerShape | None,
+    motion: Motion,
+    *,
+    alternate: bool,
+) -> ScreenView:
+    """Build the view of one snapshot."""
+    return ScreenView(Layout(rows, cursor_row, lines, composer), motion, alternate=alternate)

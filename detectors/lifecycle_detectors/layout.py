@@ -1,0 +1,312 @@
+"""The live regions of a screen, found by structure.
+
+Owns `Layout`: where the composer is, what stands above and below it, and which rows are a dialog. Must not know any
+agent: what a composer's prompt looks like comes from the profile (`ComposerShape`). Works on rendered rows, so it holds
+for any width and height; no region has a fixed number of rows but `bottom`, which says so.
+
+Regions by name (a profile's rules use these words):
+
+| name | rows |
+| --- | --- |
+| `screen` | all |
+| `composer` | the input area: its prompt row and what belongs to it, without its frame |
+| `above_composer` | everything above the composer |
+| `status_block` | the last block above the composer: up to the nearest transcript row that is indented less |
+| `below_composer` | everything below it: footers and status lines |
+| `dialog` | where there is no composer: from the last frame edge (a rule or a box's top) that has text below it |
+| `panel` | as `dialog`, but from the last edge that runs over the whole width and is not the inside of a box |
+| `bottom` | the last rows with text, at most `BOTTOM_ROWS` |
+| `cursor_line` | the logical line that the cursor stands in |
+| `last_line` | the last logical line with text |
+| `top` | the first row with text |
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+REGIONS = frozenset(
+    {
+        "screen",
+        "composer",
+        "above_composer",
+        "status_block",
+        "below_composer",
+        "dialog",
+        "panel",
+        "bottom",
+        "cursor_line",
+        "last_line",
+        "top",
+    }
+)
+
+BOTTOM_ROWS = 12
+"""`bottom` is meant for agents that draw inline and leave old rows above: their live area is this high at the most."""
+
+_RULE = re.compile(r"^\s*[╭┌╔├╰└╚]?[─━═▔▁╌┄┈▀▄]{3,}")
+_RULE_END = re.compile(r"[─━═▔▁╌┄┈▀▄]{2,}\s?[─━═▔▁╌┄┈▀▄]*[╮┐╗┤╯┘╝]?\s*$")
+_RULE_GLYPHS = "─━═▔▁╌┄┈▀▄"
+_SIDES = "│┃║|▌▐"
+_BOX_TOP = re.compile(r"^\s*[╭┌╔][─━═]{2,}")
+_BOX_BOTTOM = re.compile(r"^\s*[╰└╚╹][─━═▀]{2,}")
+
+
+class Region(NamedTuple):
+    """Rows `first` to `last` (exclusive) of the screen; empty when `first == last`."""
+
+    first: int
+    last: int
+
+
+NOWHERE = Region(0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class ComposerShape:
+    """What an agent's input area looks like.
+
+    Attributes:
+        prompt: found (searched) in the composer's first row, box sides removed.
+        not_prompt: never found in that row (a numbered choice of a dialog looks like a prompt to some).
+        frame: `rules` (a horizontal rule right above and one below), `top-rule` (one above), `box`, or `none`.
+    """
+
+    prompt: re.Pattern[str]
+    not_prompt: re.Pattern[str] | None = None
+    frame: str = "none"
+
+
+FRAMES = frozenset({"rules", "top-rule", "box", "none"})
+
+
+def bare(row: str) -> str:
+    """Return a row without the sides of a box around it and without outer blanks."""
+    text = row.strip()
+    if text[:1] and text[0] in _SIDES:
+        text = text.lstrip(_SIDES + " ")
+    if text[-1:] and text[-1] in _SIDES:
+        text = text.rstrip(_SIDES + " ")
+    return text.strip()
+
+
+def is_rule(row: str) -> bool:
+    """Tell whether a row is a horizontal rule, alone or with a label in it (`── input ───`)."""
+    text = row.strip()
+    if len(text) < 3 or text[0] not in _RULE_GLYPHS:
+        return False
+    if not _RULE.match(text):
+        return False
+    drawn = sum(text.count(glyph) for glyph in _RULE_GLYPHS)
+    return drawn * 2 >= len(text) or bool(_RULE_END.search(text))
+
+
+def is_dashed(row: str) -> bool:
+    """Tell whether a rule is a dashed one: it divides the inside of a dialog."""
+    return row.lstrip()[:1] in ("╌", "┄", "┈")
+
+
+class Layout:
+    """The regions of one screen.
+
+    Args:
+        rows: rendered rows, top to bottom.
+        cursor_row: where the cursor is.
+        lines: `(first_row, last_row)` (inclusive) of each logical line, top to bottom.
+        composer: the agent's composer, or None when it has none that could be told.
+    """
+
+    def __init__(
+        self,
+        rows: Sequence[str],
+        cursor_row: int,
+        lines: Sequence[tuple[int, int]],
+        composer: ComposerShape | None,
+    ) -> None:
+        self.rows = rows
+        self._cursor_row = cursor_row
+        self._lines = lines
+        self._shape = composer
+
+    @cached_property
+    def _rules(self) -> list[int]:
+        return [i for i, row in enumerate(self.rows) if is_rule(row)]
+
+    @cached_property
+    def end(self) -> int:
+        """The row after the last one with text."""
+        for index in range(len(self.rows) - 1, -1, -1):
+            if self.rows[index].strip():
+                return index + 1
+        return 0
+
+    @cached_property
+    def composer(self) -> Region:
+        """The composer's rows, or `NOWHERE`."""
+        if self._shape is None:
+            return NOWHERE
+        if self._shape.frame == "rules":
+            return self._between_rules(self._shape)
+        for index in range(self.end - 1, -1, -1):
+            if self._is_prompt(index, self._shape) and self._is_framed(index, self._shape):
+                return Region(index, self._composer_end(index))
+        return NOWHERE
+
+    def _is_prompt(self, index: int, shape: ComposerShape) -> bool:
+        row = self.rows[index].rstrip() if shape.frame == "none" else bare(self.rows[index])
+        if not shape.prompt.search(row):
+            return False
+        return shape.not_prompt is None or not shape.not_prompt.search(row)
+
+    def _is_framed(self, index: int, shape: ComposerShape) -> bool:
+        if shape.frame == "none":
+            return True
+        above = index - 1
+        while above >= 0 and not is_rule(self.rows[above]) and not _BOX_TOP.match(self.rows[above]):
+            if index - above > 2:  # a mode line may stand between the rule and the prompt
+                return False
+            above -= 1
+        return above >= 0
+
+    def _composer_end(self, first: int) -> int:
+        """A draft of several rows goes on until a blank row or a frame."""
+        last = first + 1
+        while last < self.end and self.rows[last].strip() and not self._is_edge(last):
+            last += 1
+        return last
+
+    def _between_rules(self, shape: ComposerShape) -> Region:
+        rules = [i for i in self._rules if not is_dashed(self.rows[i])]
+        for upper, lower in reversed(list(zip(rules, rules[1:], strict=False))):
+            if lower - upper > 1 and self._is_prompt(upper + 1, shape):
+                return Region(upper + 1, lower)
+        return NOWHERE
+
+    def _is_edge(self, index: int) -> bool:
+        row = self.rows[index]
+        return is_rule(row) or bool(_BOX_TOP.match(row)) or bool(_BOX_BOTTOM.match(row))
+
+    @cached_property
+    def above_composer(self) -> Region:
+        """Everything above the composer and its frame; `NOWHERE` without a composer."""
+        if self.composer == NOWHERE:
+            return NOWHERE
+        last = self.composer.first
+        while last > 0 and self._is_edge(last - 1):
+            last -= 1
+        return Region(0, last)
+
+    @cached_property
+    def status_block(self) -> Region:
+        """The last rows with text above the composer, up to two blank rows in a row or a transcript bullet."""
+        last = self.above_composer.last
+        while last > 0 and not self.rows[last - 1].strip():
+            last -= 1
+        first = last
+        blank = 0
+        while first > 0 and last - first < BOTTOM_ROWS:
+            blank = blank + 1 if not self.rows[first - 1].strip() else 0
+            if blank == 2:
+                break
+            first -= 1
+        return Region(first, last)
+
+    @cached_property
+    def below_composer(self) -> Region:
+        """Everything below the composer; `NOWHERE` without a composer."""
+        if self.composer == NOWHERE:
+            return NOWHERE
+        return Region(self.composer.last, self.end)
+
+    @cached_property
+    def dialog(self) -> Region:
+        """Where no composer is: what stands below the last frame edge with text below it."""
+        if self.composer != NOWHERE:
+            return NOWHERE
+        return Region(self._last_edge(boxes=True), self.end)
+
+    @cached_property
+    def panel(self) -> Region:
+        """Where no composer is: what stands below the last rule, boxes not looked at."""
+        if self.composer != NOWHERE:
+            return NOWHERE
+        return Region(self._last_edge(boxes=False), self.end)
+
+    def _last_edge(self, *, boxes: bool) -> int:
+        """Find the last edge that has two rows of text below it; an inner box is part of the outer one."""
+        depth = 0
+        texts = 0
+        for index in range(self.end - 1, -1, -1):
+            row = self.rows[index]
+            if _BOX_BOTTOM.match(row) or _BOX_BOTTOM.match(bare(row)):
+                depth += 1
+            elif _BOX_TOP.match(row) or _BOX_TOP.match(bare(row)):
+                depth -= 1
+                if boxes and depth <= 0 and texts >= 2:
+                    return index + 1
+            elif is_rule(row) and not is_dashed(row):
+                if texts >= 2 and depth <= 0:
+                    return index + 1
+            elif row.strip():
+                texts += 1
+        return 0
+
+    @cached_property
+    def bottom(self) -> Region:
+        """The last `BOTTOM_ROWS` rows with text and the blank ones between them."""
+        texts = 0
+        first = self.end
+        while first > 0 and texts < BOTTOM_ROWS:
+            first -= 1
+            texts += bool(self.rows[first].strip())
+        return Region(first, self.end)
+
+    @cached_property
+    def cursor_line(self) -> Region:
+        """The logical line that the cursor stands in."""
+        return self._line_at(self._cursor_row)
+
+    @cached_property
+    def last_line(self) -> Region:
+        """The last logical line with text."""
+        return self._line_at(self.end - 1) if self.end else NOWHERE
+
+    def _line_at(self, row: int) -> Region:
+        for first, last in self._lines:
+            if first <= row <= last:
+                return Region(first, last + 1)
+        return Region(row, row + 1) if 0 <= row < len(self.rows) else NOWHERE
+
+    @cached_property
+    def screen(self) -> Region:
+        """All rows with text."""
+        return Region(0, self.end)
+
+    @cached_property
+    def top(self) -> Region:
+        """The first row with text."""
+        for index in range(self.end):
+            if self.rows[index].strip():
+                return Region(index, index + 1)
+        return NOWHERE
+
+    def region(self, name: str) -> Region:
+        """Return a region by its name in `REGIONS`."""
+        found = getattr(self, name)
+        assert isinstance(found, Region)
+        return found
+
+    def region_lines(self, name: str) -> list[str]:
+        """Return a region's logical lines, bare; a region that starts in the middle of a line gets its part of it."""
+        first, last = self.region(name)
+        found = []
+        for start, stop in self._lines:
+            if stop < first or start >= last:
+                continue
+            part = self.rows[max(start, first) : min(stop + 1, last)]
+            found.append(bare("".join(part) if len(part) > 1 else part[0]))
+        return found

@@ -1,0 +1,10 @@
+"""Profiles: what is known about each agent, as data.
+
+Owns the TOML format (the same for the built-in ones beside this file and for users' own), its loader with its errors,
+and the choice of a profile by a command line. Knows no agent: the TOML files do.
+"""
+
+from .catalog import Catalog, builtin_names, load_builtin
+from .format import Profile, ProfileError, parse_profile
+
+__all__ = ["Catalog", "Profile", "ProfileError", "builtin_names", "load_builtin", "parse_profile"]

@@ -1,0 +1,177 @@
+"""Which profile is for which command line.
+
+Owns the search for built-in profiles and the reading of an agent's command line through the launchers people start
+agents with. Must not read users' files: the wrapper gives their text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import resources
+
+from .format import Profile, ProfileError, parse_profile
+
+GENERIC = "generic"
+_SUFFIX = re.compile(r"\.(?:js|mjs|cjs|ts|py|exe|cmd|sh)$")
+_VERSION = re.compile(r"(?<=[^@])@[^/]*$")
+_WRAPPED = re.compile(r"^\.(.+)-wrapped$")  # nix: .claude-unwrapped, .claude-wrapped
+_PACKAGE_RUNNERS = frozenset({"npx", "bunx", "uvx", "pipx"})
+_RUNNER_VERBS = frozenset({"dlx", "x", "exec", "run", "tool", "--bun"})
+_INTERPRETERS = frozenset({"node", "bun", "deno", "tsx"})
+_PREFIXES = frozenset({"env", "sudo", "doas", "nice", "nohup", "time", "command", "exec", "stdbuf", "setsid"})
+_MANAGERS = frozenset({"npm", "pnpm", "yarn", "bun", "uv", "pipx", "mise", "asdf", "volta", "proto"})
+_PYTHON = re.compile(r"^(?:python|pypy)[\d.]*$")
+_OPTIONS_WITH_VALUE = frozenset({"-p", "--package", "--from", "--with", "--python", "-u", "-C", "-n", "-c"})
+
+
+def basename(path: str) -> str:
+    """Return a command's name: the last part of its path without an interpreter's suffix or a package's version."""
+    name = path.rstrip("/").replace("\\", "/").rsplit("/", 1)[-1]
+    name = _SUFFIX.sub("", name)
+    wrapped = _WRAPPED.match(name)
+    return wrapped[1] if wrapped else name
+
+
+def candidates(argv: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield what a command line may be known by: `("command" | "package" | "module", name)`, best first."""
+    words = list(argv)
+    while words:
+        word = words.pop(0)
+        name = basename(word)
+        yield "command", name
+        if name in _PREFIXES:
+            words = _skip_options(words, assignments=True)
+        elif _PYTHON.match(name):
+            yield from _python(words)
+            return
+        elif name in _INTERPRETERS | _PACKAGE_RUNNERS | _MANAGERS:
+            words = [w for w in _skip_options(words, assignments=False) if w not in _RUNNER_VERBS]
+            if words:
+                yield "package", _VERSION.sub("", words[0])
+                yield "package", _package_of(words[0])
+        else:
+            return
+
+
+def _skip_options(words: Sequence[str], *, assignments: bool) -> list[str]:
+    left = list(words)
+    while left:
+        if left[0] in _OPTIONS_WITH_VALUE:
+            if left[0] in ("-p", "--package", "--from") and len(left) > 1:
+                return left[1:2]
+            del left[:2]
+        elif left[0].startswith("-") or (assignments and "=" in left[0]) or left[0] in _RUNNER_VERBS:
+            del left[0]
+        else:
+            break
+    return left
+
+
+def _python(words: Sequence[str]) -> Iterator[tuple[str, str]]:
+    left = list(words)
+    while left and left[0].startswith("-"):
+        option = left.pop(0)
+        if option == "-m" and left:
+            yield "module", left[0]
+            yield "module", left[0].partition(".")[0]
+            return
+        if option in ("-X", "-W") and left:
+            del left[0]
+    if left:
+        yield "command", basename(left[0])
+
+
+def _package_of(path: str) -> str:
+    """Return the npm package whose file this is: what follows the last `node_modules/`."""
+    parts = path.replace("\\", "/").split("/node_modules/")[-1].split("/")
+    return "/".join(parts[:2]) if parts[0].startswith("@") else parts[0]
+
+
+def builtin_names() -> list[str]:
+    """Return the names of the profiles that come with us, sorted."""
+    files = resources.files(__package__).iterdir()
+    return sorted(file.name[:-5] for file in files if file.name.endswith(".toml"))
+
+
+def load_builtin(name: str) -> Profile:
+    """Load a profile that comes with us.
+
+    Raises:
+        KeyError: there is none of that name.
+    """
+    file = resources.files(__package__) / f"{name}.toml"
+    if not file.is_file():
+        raise KeyError(name)
+    return parse_profile(file.read_text(encoding="utf-8"), f"{name}.toml", load_builtin)
+
+
+class Catalog:
+    """All profiles, the user's before ours of the same name.
+
+    Args:
+        texts: the user's profiles: file name -> TOML text.
+
+    A user's profile that cannot be read is left out and told in `problems`; ours of that name then serves.
+    """
+
+    def __init__(self, texts: Mapping[str, str] | None = None) -> None:
+        self.problems: list[ProfileError] = []
+        self._texts = dict(texts or {})
+        self._user: dict[str, Profile] = {}
+        self._builtin: dict[str, Profile] = {}
+        for file, text in self._texts.items():
+            try:
+                profile = parse_profile(text, file, self.get)
+            except ProfileError as error:
+                self.problems.append(error)
+            else:
+                self._user[profile.name] = profile
+
+    def names(self) -> list[str]:
+        """Return all names, sorted."""
+        return sorted({*self._user, *builtin_names()})
+
+    def get(self, name: str) -> Profile:
+        """Return a profile by name.
+
+        Raises:
+            KeyError: there is none.
+        """
+        if name in self._user:
+            return self._user[name]
+        if name not in self._builtin:
+            self._builtin[name] = load_builtin(name)
+        return self._builtin[name]
+
+    def for_command(self, argv: Sequence[str]) -> Profile:
+        """Return the profile for a command line, `generic` when no other is for it."""
+        return self.known_for(argv) or self.get(GENERIC)
+
+    def known_for(self, argv: Sequence[str]) -> Profile | None:
+        """Return the profile for a command line, or None when none is for it."""
+        for kind, name in candidates(argv):
+            found = self._find(kind, name)
+            if found is not None:
+                return found
+        return None
+
+    def _find(self, kind: str, name: str) -> Profile | None:
+        for profile in self._user.values():
+            if name in _known_by(profile, kind):
+                return profile
+        for builtin in self._likely_first(name):
+            if name in _known_by(self.get(builtin), kind):
+                return self.get(builtin)
+        return None
+
+    def _likely_first(self, name: str) -> list[str]:
+        """A profile is mostly named as its command: with it first the others need not be read."""
+        names = builtin_names()
+        return [name, *(n for n in names if n != name)] if name in names else names
+
+
+def _known_by(profile: Profile, kind: str) -> frozenset[str]:
+    if kind == "command":
+        return profile.commands
+    return profile.packages if kind == "package" else profile.modules

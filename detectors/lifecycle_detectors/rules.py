@@ -1,0 +1,328 @@
+"""A profile's rules against the evidence: the verdict.
+
+Owns `Condition` (one test of one piece of evidence), `Rule` (conditions that together speak for a state) and `judge`,
+which finds the first rule that holds, in order of priority. Must not know any agent (rules come from profiles) nor
+remember anything: the same evidence at the same time gives the same verdict.
+
+A condition may hold only for a while (a fresh title) or only after a while (a region that stands still); it then tells
+`Moment.recheck` when it will turn, so that nobody has to poll.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .events import Message, Source
+from .evidence import NEVER, Evidence, ScreenView
+from .states import State
+
+ANY = re.compile("")
+
+
+class Moment:
+    """The time of one judgement, and when it should be made again.
+
+    Args:
+        now: monotonic seconds.
+    """
+
+    def __init__(self, now: float) -> None:
+        self.now = now
+        self.again_at: float | None = None
+
+    def recheck(self, at: float) -> None:
+        """Ask for another judgement at `at`; the earliest wins, what is past does not count."""
+        if at > self.now and (self.again_at is None or at < self.again_at):
+            self.again_at = at
+
+    def within(self, since: float, seconds: float) -> bool:
+        """Tell whether `since` is at most `seconds` ago, and recheck when it no longer is."""
+        if self.now - since > seconds:
+            return False
+        self.recheck(since + seconds + 0.001)
+        return True
+
+    def after(self, since: float, seconds: float) -> bool:
+        """Tell whether `since` is at least `seconds` ago, and recheck when it is."""
+        if self.now >= since + seconds:
+            return True
+        self.recheck(since + seconds)
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One test. Exactly one subject is set; the others narrow it.
+
+    Attributes:
+        source: which evidence it looks at.
+        subject: the name of the subject in a profile: `title`, `progress`, `status`, `region`, ...
+        pattern: for title, notification and region: a regular expression to be found.
+        values: for progress, status, prompt: the accepted names.
+        region: for screen conditions: a region's name.
+        flat: match the region as one line instead of line by line.
+        kinds: with status: the accepted kinds; empty accepts any.
+        fresh: the evidence was set at most so many seconds ago.
+        still: the region has not changed for so many seconds; quiet: the agent printed nothing for so long.
+        moving: the matching row, or the title, moved in place within so many seconds.
+        spinning: as `moving`, but a spinner glyph turned, not only a counter.
+        after_submit: the evidence is younger than the user's last submit.
+        expected: for `composer` and `alternate`: whether it has to be there.
+    """
+
+    source: Source
+    subject: str
+    pattern: re.Pattern[str] = ANY
+    values: frozenset[str] = frozenset()
+    region: str = ""
+    flat: bool = False
+    kinds: frozenset[str] = frozenset()
+    fresh: float | None = None
+    still: float | None = None
+    moving: float | None = None
+    spinning: float | None = None
+    after_submit: bool = False
+    expected: bool = True
+
+    def holds(self, evidence: Evidence, moment: Moment) -> bool:
+        """Tell whether the evidence meets the condition now."""
+        return _TESTS[self.subject](self, evidence, moment)
+
+
+def _timely(condition: Condition, evidence: Evidence, set_at: float, moment: Moment) -> bool:
+    if condition.after_submit and set_at <= evidence.submit_at:
+        return False
+    return condition.fresh is None or moment.within(set_at, condition.fresh)
+
+
+def _title(condition: Condition, evidence: Evidence, moment: Moment) -> bool:
+    title = evidence.title
+    if title.set_at == NEVER or not condition.pattern.search(title.text):
+        return False
+    if condition.moving is not None and not moment.within(evidence.title_moved_at, condition.moving):
+        return False
+    return _timely(condition, evidence, title.set_at, moment)
+
+
+def _progress(condition: Condition, evidence: Evidence, moment: Moment) -> bool:
+    if evidence.progress.text not in condition.values:
+        return False
+    return _timely(condition, evidence, evidence.progress.set_at, moment)
+
+
+def _status(condition: Condition, evidence: Evidence, moment: Moment) -> bool:
+    if evidence.status not in condition.values:
+        return False
+    if condition.kinds and evidence.status_kind not in condition.kinds:
+        return False
+    if not condition.pattern.search(evidence.status_text):
+        return False
+    return _timely(condition, evidence, evidence.status_at, moment)
+
+
+def _notification(condition: Condition, evidence: Evidence, moment: Moment) -> bool:
+    notification = evidence.notification
+    if notification.set_at == NEVER or not condition.pattern.search(notification.text):
+        return False
+    return _timely(condition, evidence, notification.set_at, moment)
+
+
+def _bell(condition: Condition, evidence: Evidence, moment: Moment) -> bool:
+    return evidence.bell_at != NEVER and _timely(condition, evidence, evidence.bell_at, moment)
+
+
+def _prompt(condition: Condition, evidence: Evidence, moment: Moment) -> bool:
+    if evidence.prompt.text not in condition.values:
+        return False
+    return _timely(condition, evidence, evidence.prompt.set_at, moment)
+
+
+def _region(condition: Condition, evidence: Evidence, moment: Moment) -> bool:
+    screen = evidence.screen
+    if screen is None:
+        return False
+    matched = _matches(condition, screen)
+    if not matched:
+        return False
+    if condition.still is not None and not moment.after(screen.changed_at(condition.region), condition.still):
+        return False
+    for seconds, spun in ((condition.moving, False), (condition.spinning, True)):
+        if seconds is not None:
+            moved_at = screen.moved_at(condition.region, condition.pattern, spun=spun)
+            if not moment.within(moved_at, seconds):
+                return False
+    return True
+
+
+def _matches(condition: Condition, screen: ScreenView) -> bool:
+    if condition.flat:
+        return condition.pattern.search(screen.text(condition.region)) is not None
+    if condition.pattern is ANY:
+        return bool(screen.text(condition.region))
+    return any(condition.pattern.search(line) for line in screen.lines(condition.region))
+
+
+def _composer(condition: Condition, evidence: Evidence, moment: Moment) -> bool:
+    return evidence.screen is not None and evidence.screen.has_composer is condition.expected
+
+
+def _alternate(condition: Condition, evidence: Evidence, moment: Moment) -> bool:
+    return evidence.screen is not None and evidence.screen.alternate is condition.expected
+
+
+def _quiet(condition: Condition, evidence: Evidence, moment: Moment) -> bool:
+    assert condition.still is not None
+    return evidence.output_at != NEVER and moment.after(evidence.output_at, condition.still)
+
+
+_INPUTS = {"key": "key_at", "submit": "submit_at", "interrupt": "interrupt_at"}
+
+
+def _input(condition: Condition, evidence: Evidence, moment: Moment) -> bool:
+    newest = max(getattr(evidence, _INPUTS[name]) for name in condition.values)
+    return newest != NEVER and _timely(condition, evidence, newest, moment)
+
+
+_TESTS = {
+    "title": _title,
+    "progress": _progress,
+    "status": _status,
+    "notification": _notification,
+    "bell": _bell,
+    "prompt": _prompt,
+    "region": _region,
+    "composer": _composer,
+    "alternate": _alternate,
+    "quiet": _quiet,
+    "input": _input,
+}
+
+SUBJECTS: dict[str, Source] = {
+    "title": Source.TITLE,
+    "progress": Source.PROGRESS,
+    "status": Source.STATUS,
+    "notification": Source.NOTIFICATION,
+    "bell": Source.BELL,
+    "prompt": Source.PROMPT,
+    "region": Source.SCREEN,
+    "composer": Source.SCREEN,
+    "alternate": Source.SCREEN,
+    "quiet": Source.OUTPUT,
+    "input": Source.INPUT,
+}
+
+DEFAULT_PRIORITY: dict[tuple[Source, State], int] = {
+    (Source.STATUS, State.BLOCKED): 900,
+    (Source.STATUS, State.WORKING): 900,
+    (Source.STATUS, State.IDLE): 900,
+    (Source.SCREEN, State.BLOCKED): 800,
+    (Source.TITLE, State.BLOCKED): 720,
+    (Source.TITLE, State.WORKING): 700,
+    (Source.PROGRESS, State.BLOCKED): 620,
+    (Source.PROGRESS, State.WORKING): 600,
+    (Source.SCREEN, State.WORKING): 500,
+    (Source.NOTIFICATION, State.BLOCKED): 420,
+    (Source.BELL, State.BLOCKED): 410,
+    (Source.PROMPT, State.WORKING): 320,
+    (Source.PROMPT, State.IDLE): 310,
+    # A title or a bar at rest is the weakest word: agents leave them standing.
+    (Source.TITLE, State.IDLE): 250,
+    (Source.PROGRESS, State.IDLE): 240,
+    (Source.NOTIFICATION, State.IDLE): 230,
+    (Source.SCREEN, State.IDLE): 200,
+}
+"""DESIGN.md's table of precedence in numbers; a profile's rule may give its own."""
+
+HOLD_PRIORITY = 1000
+"""A hold (a transcript viewer covers the screen) is asked first; what does not look at the screen passes through it."""
+
+OTHER_PRIORITY = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Conditions that together speak for a state.
+
+    Attributes:
+        id: unique within its profile; published as `profile/id`.
+        state: what it speaks for; None holds what the screen said last.
+        priority: higher is asked first.
+        all_of, any_of, none_of: every one, at least one (where any is given), none has to hold.
+        message, kind, background, failed: go into the state's event.
+        settle: seconds that a change to idle by this rule must stand; None takes the profile's.
+    """
+
+    id: str
+    state: State | None
+    priority: int
+    all_of: tuple[Condition, ...] = ()
+    any_of: tuple[Condition, ...] = ()
+    none_of: tuple[Condition, ...] = ()
+    message: Message = Message.NONE
+    kind: str = ""
+    background: bool = False
+    failed: bool = False
+    settle: float | None = None
+
+    @property
+    def source(self) -> Source:
+        """The evidence that it is named after: that of its first condition."""
+        return (self.all_of or self.any_of)[0].source
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """All its conditions."""
+        return self.all_of + self.any_of + self.none_of
+
+    def holds(self, evidence: Evidence, moment: Moment) -> bool:
+        """Tell whether it speaks now."""
+        if not all(condition.holds(evidence, moment) for condition in self.all_of):
+            return False
+        if self.any_of and not any(condition.holds(evidence, moment) for condition in self.any_of):
+            return False
+        return not any(condition.holds(evidence, moment) for condition in self.none_of)
+
+
+def default_priority(source: Source, state: State | None) -> int:
+    """Return where a rule stands that gives no priority of its own."""
+    if state is None:
+        return HOLD_PRIORITY
+    return DEFAULT_PRIORITY.get((source, state), OTHER_PRIORITY)
+
+
+def judge(rules: Sequence[Rule], evidence: Evidence, moment: Moment) -> Rule | None:
+    """Return the first rule that holds.
+
+    Args:
+        rules: ordered by falling priority, holds first.
+        evidence: what is known; `held_at` is kept here.
+        moment: the time; learns when to judge again.
+
+    Returns:
+        The rule, or None when no rule speaks: then nothing changes.
+    """
+    held = False
+    for rule in rules:
+        if rule.state is None:
+            held = held or rule.holds(evidence, moment)
+        elif (not held or _passes_hold(rule, evidence)) and rule.holds(evidence, moment):
+            break
+    else:
+        rule = None  # type: ignore[assignment]
+    if not held:
+        evidence.held_at = NEVER
+    elif evidence.held_at == NEVER:
+        evidence.held_at = moment.now
+    return rule
+
+
+def _passes_hold(rule: Rule, evidence: Evidence) -> bool:
+    """While the screen is covered only signals count, and rest only where it was told since."""
+    if any(condition.source is Source.SCREEN for condition in rule.all_of + rule.any_of):
+        return False
+    if rule.state is not State.IDLE or rule.source is Source.STATUS:
+        return True
+    since = evidence.held_at
+    return since != NEVER and max(evidence.title.set_at, evidence.progress.set_at) > since

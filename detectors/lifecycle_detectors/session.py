@@ -1,0 +1,373 @@
+"""The only object the wrapper holds: bytes, keys, sizes and times in; events out.
+
+Owns the order of things: what comes in becomes evidence at once, and a little later the rules judge it. Must not know
+any agent (the profile does), any host, or a clock.
+
+Laws, each a test: no input raises; memory is bounded; any chunking of the same bytes at the same times gives the same
+events; nothing but the arguments matters; `tick` may come late or twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from . import osc
+from .events import (
+    ApprovalRequested,
+    ApprovalResolved,
+    Attention,
+    ExitStatus,
+    ForegroundProcess,
+    Message,
+    ProfileChanged,
+    ProgressChanged,
+    SessionEnded,
+    SessionEvent,
+    Size,
+    Source,
+    StateChanged,
+    TitleChanged,
+    TurnCompleted,
+    TurnStarted,
+    WorkingDirectoryChanged,
+)
+from .evidence import NEVER, Evidence, Motion, skeleton, view
+from .keyboard import Keyboard
+from .parser import Control, Escape, Osc, Parser, Token
+from .profiles import Profile
+from .program_status import StatusRecords
+from .rules import Moment, Rule, judge
+from .screen import Screen
+from .screen_backlog import ScreenBacklog
+from .states import Change, State, StateMachine
+
+JUDGE_AFTER = 0.05
+"""Seconds from an input to its judgement: a frame of an agent comes in several reads, and half a frame misleads."""
+
+UPDATE_LIMIT = 0.5
+"""How long a synchronized update (DECSET 2026) may put a judgement off: an agent may die inside one."""
+
+RESIZE_REST = 0.5
+"""After a resize the screen is a mixture of old and new rows until the agent has repainted it."""
+
+PROGRESS_LEASE = 300.0
+"""Progress that is not renewed for so long is nobody's word any more (facts/requirements.md, section 4)."""
+
+SCREEN_SLICE = 1 << 15
+"""Bytes the screen model may take in one call: about 20 ms of pyte, so that a key is never delayed by more."""
+
+BEL = 7
+RIS = "c"
+PROGRESS_NAMES = ("none", "normal", "error", "indeterminate", "paused")
+
+ScreenFactory = Callable[[Size], Screen]
+ProfileChoice = Callable[[ForegroundProcess], Profile]
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why the state is what it is: the verdict of the last judgement.
+
+    Attributes:
+        at: when it was made.
+        profile: whose rules were asked.
+        rule: the rule that spoke, or None.
+        beaten: rules of lower priority that held too.
+        evidence: what they looked at.
+    """
+
+    at: float
+    profile: Profile
+    rule: Rule | None
+    beaten: tuple[Rule, ...]
+    evidence: Evidence
+
+
+class Session:
+    """One wrapped run, watched.
+
+    Args:
+        profile: what is known about the agent.
+        size: the terminal's size.
+        now: monotonic seconds.
+        screen: makes the screen model; None looks at signals only.
+        choose_profile: finds the profile of another program that comes to the foreground; None keeps the profile.
+        signals: False leaves titles, progress, status, notifications and bells out (for scoring the screen alone).
+    """
+
+    def __init__(
+        self,
+        profile: Profile,
+        size: Size,
+        now: float,
+        *,
+        screen: ScreenFactory | None = None,
+        choose_profile: ProfileChoice | None = None,
+        signals: bool = True,
+    ) -> None:
+        self.profile = profile
+        self._own_profile = profile
+        self._choose_profile = choose_profile
+        self._signals = signals
+        self._parser = Parser(text=False)
+        self._osc = osc.OscReader()
+        self._keyboard = Keyboard()
+        self._records = StatusRecords()
+        self._screen = None if screen is None or not profile.needs_screen else screen(size)
+        self._backlog = None if self._screen is None else ScreenBacklog(self._screen)
+        self._motion = Motion()
+        self._machine: StateMachine[Rule] = StateMachine()
+        self._evidence = Evidence(started_at=now)
+        self._judge_at: float | None = None
+        self._update_since: float | None = None
+        self._resized_at = NEVER
+        self._seen_generation = -1
+        self._turn = 0
+        self._in_turn = False
+        self._title = ""
+        self._percent: int | None = None
+        self._ended = False
+
+    @property
+    def state(self) -> State:
+        """The published state."""
+        return self._machine.state
+
+    @property
+    def next_deadline(self) -> float | None:
+        """When `tick` is due; None while nothing is pending, so that an idle agent costs no wake-up."""
+        if self._ended:
+            return None
+        due = [at for at in (self._judge_at, self._machine.deadline) if at is not None]
+        return min(due, default=None)
+
+    def receive_output(self, data: bytes, now: float) -> list[SessionEvent]:
+        """Take what the agent printed."""
+        events = self._advance(now)
+        if self._ended or not data:
+            return events
+        self._evidence.output_at = now
+        if self._backlog is not None:
+            self._backlog.push(data)
+        for token in self._parser.feed(data):
+            self._take(token, now, events)
+        if not self._parser.in_synchronized_update:
+            self._update_since = None
+        elif self._update_since is None:
+            self._update_since = now
+        self._judge_soon(now)
+        return events
+
+    def receive_input(self, data: bytes, now: float) -> list[SessionEvent]:
+        """Take what came from the outer terminal: keys are the user's word, reports are not."""
+        events = self._advance(now)
+        for press in self._keyboard.feed(data):
+            self._press(press, now)
+        return events
+
+    def resize(self, size: Size, now: float) -> list[SessionEvent]:
+        """Take the terminal's new size."""
+        events = self._advance(now)
+        if self._backlog is not None:
+            self._backlog.resize(size)
+        self._resized_at = now
+        self._judge_soon(now)
+        return events
+
+    def process_changed(self, info: ForegroundProcess, now: float) -> list[SessionEvent]:
+        """Take the news that another process leads the foreground process group."""
+        events = self._advance(now)
+        if self._choose_profile is None:
+            return events
+        profile = self._own_profile if info.is_agent else self._choose_profile(info)
+        if profile.name != self.profile.name:
+            self.profile = profile
+            self._evidence = Evidence(started_at=now, output_at=now, screen=None)
+            self._seen_generation = -1
+            events.append(ProfileChanged(now, profile.name))
+            self._judge_soon(now)
+        return events
+
+    def child_exited(self, status: ExitStatus, now: float) -> list[SessionEvent]:
+        """Take the agent's end; nothing is told after it."""
+        events = self._advance(now)
+        if not self._ended:
+            self._ended = True
+            self._records.end_process()
+            events.append(SessionEnded(now, status))
+        return events
+
+    def tick(self, now: float) -> list[SessionEvent]:
+        """Do what is due at `now`; harmless when nothing is."""
+        return self._advance(now)
+
+    def explain(self, now: float) -> Explanation:
+        """Tell which rules hold at `now` and on what evidence."""
+        moment = Moment(now)
+        evidence = self._evidence
+        rule = judge(self.profile.rules, evidence, moment)
+        held = evidence.held_at != NEVER
+        beaten = tuple(
+            other
+            for other in self.profile.rules
+            if other is not rule and (other.state is not None or held) and other.holds(evidence, moment)
+        )
+        return Explanation(now, self.profile, rule, beaten, evidence)
+
+    def _advance(self, now: float) -> list[SessionEvent]:
+        """Do all that was due before or at `now`, each at its own time; the screen takes one slice a call."""
+        events: list[SessionEvent] = []
+        while not self._ended:
+            due = self.next_deadline
+            if due is None or due > now:
+                break
+            change = self._machine.advance(due)
+            if change is not None:
+                self._publish(change, events)
+            elif not self._judge(due):
+                break
+        return events
+
+    def _judge_soon(self, now: float) -> None:
+        at = now + JUDGE_AFTER
+        if self._judge_at is None or at < self._judge_at:
+            self._judge_at = at
+
+    def _judge(self, now: float) -> bool:
+        """Ask the rules; return False when the screen needs another slice first."""
+        if self._update_since is not None and now < self._update_since + UPDATE_LIMIT:
+            self._judge_at = self._update_since + UPDATE_LIMIT
+            return True
+        if self._backlog is not None and self._backlog.pending:
+            self._backlog.work(SCREEN_SLICE)
+            if self._backlog.pending:
+                return False
+        self._judge_at = None
+        self._expire_progress(now)
+        moment = Moment(now)
+        self._look_at_screen(now, moment)
+        rule = judge(self.profile.rules, self._evidence, moment)
+        if rule is None or rule.state is None:
+            self._machine.withdraw()
+        else:
+            settle = self.profile.settle if rule.settle is None else rule.settle
+            self._machine.propose(rule.state, now, settle, rule)
+        if moment.again_at is not None:
+            self._judge_at = moment.again_at
+        return True
+
+    def _look_at_screen(self, now: float, moment: Moment) -> None:
+        screen = self._screen
+        if screen is None or not moment.after(self._resized_at, RESIZE_REST) or self._is_lost():
+            self._evidence.screen = None
+            return
+        if screen.generation != self._seen_generation or self._evidence.screen is None:
+            self._seen_generation = screen.generation
+            rows = screen.rows()
+            self._motion.update(rows, now)
+            lines = [(line.first_row, line.last_row) for line in screen.lines()]
+            self._evidence.screen = view(
+                rows, lines, screen.cursor.row, self.profile.composer, self._motion, alternate=screen.alternate
+            )
+
+    def _is_lost(self) -> bool:
+        return self._backlog is not None and self._backlog.lost
+
+    def _expire_progress(self, now: float) -> None:
+        progress = self._evidence.progress
+        if progress.text and progress.text != "none" and now >= progress.set_at + PROGRESS_LEASE:
+            progress.set("", now)
+
+    def _publish(self, change: Change[Rule], events: list[SessionEvent]) -> None:
+        rule, at = change.reason, change.at
+        was_idle = change.previous in (State.IDLE, State.UNKNOWN)
+        if change.previous is State.BLOCKED:
+            events.append(ApprovalResolved(at, self._turn))
+        if was_idle and change.state is not State.IDLE:
+            self._turn += 1
+            events.append(TurnStarted(at, self._turn))
+        events.append(
+            StateChanged(
+                at=at,
+                state=change.state,
+                previous=change.previous,
+                rule=f"{self.profile.name}/{rule.id}",
+                source=rule.source,
+                message=rule.message,
+                kind=rule.kind,
+                background=rule.background,
+                failed=rule.failed,
+            )
+        )
+        if change.state is State.BLOCKED:
+            events.append(ApprovalRequested(at, self._turn, rule.message))
+        elif change.state is State.IDLE and not was_idle:
+            events.append(TurnCompleted(at, self._turn, rule.failed))
+
+    def _take(self, token: Token, now: float, events: list[SessionEvent]) -> None:
+        """Turn one token into evidence."""
+        if isinstance(token, Escape):
+            if token.final == RIS and not token.intermediates:
+                self._records.reset()
+                self._follow_status(now)
+        elif not self._signals:
+            return
+        elif isinstance(token, Control):
+            if token.code == BEL:
+                self._evidence.bell_at = now
+                events.append(Attention(now, Source.BELL))
+        elif isinstance(token, Osc):
+            signal = self._osc.read(token)
+            if signal is not None:
+                self._take_signal(signal, now, events)
+
+    def _take_signal(self, signal: osc.Signal, now: float, events: list[SessionEvent]) -> None:
+        evidence = self._evidence
+        if isinstance(signal, osc.Title):
+            self._take_title(signal.text, now, events)
+        elif isinstance(signal, osc.Progress):
+            evidence.progress.set(PROGRESS_NAMES[signal.state], now)
+            if signal.percent != self._percent:
+                self._percent = signal.percent
+                events.append(ProgressChanged(now, signal.percent))
+        elif isinstance(signal, osc.Notification):
+            evidence.notification.set(f"{signal.title}: {signal.body}" if signal.title else signal.body, now)
+            events.append(Attention(now, Source.NOTIFICATION))
+        elif isinstance(signal, osc.PromptMark):
+            evidence.prompt.set(signal.kind, now)
+            if signal.kind == "A":
+                self._records.clear_on_prompt()
+                self._follow_status(now)
+        elif isinstance(signal, osc.WorkingDirectory):
+            events.append(WorkingDirectoryChanged(now, signal.path))
+        elif isinstance(signal, osc.StatusReport):
+            self._records.apply(signal)
+            self._follow_status(now)
+
+    def _take_title(self, text: str, now: float, events: list[SessionEvent]) -> None:
+        title = self._evidence.title
+        before = title.text
+        if title.set(text, now) and skeleton(before) == skeleton(text):
+            self._evidence.title_moved_at = now
+        settled = skeleton_title(text)
+        if settled != self._title:
+            self._title = settled
+            events.append(TitleChanged(now, settled))
+
+    def _follow_status(self, now: float) -> None:
+        record = self._records.deciding()
+        evidence = self._evidence
+        evidence.status = "" if record is None else record.state
+        evidence.status_kind = "" if record is None else record.kind
+        evidence.status_text = "" if record is None else record.message
+        evidence.status_at = now
+
+    def _press(self, press: object, now: float) -> None:
+        raise NotImplementedError
+
+
+def skeleton_title(text: str) -> str:
+    """Return a title without the glyph that tells the state: what hosts may show without redrawing at each frame."""
+    head, _, rest = text.partition(" ")
+    return rest.strip() if rest and not skeleton(head) else text

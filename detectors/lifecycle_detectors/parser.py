@@ -77,7 +77,7 @@ class Csi(NamedTuple):
 
 
 class Osc(NamedTuple):
-    r"""An operating system command: what stands between `ESC ]` and the terminator, and whether BEL was that, not ESC \."""
+    r"""An operating system command: what stands between `ESC ]` and its end; `bel` where BEL ended it, not ESC \."""
 
     data: bytes
     bel: bool

@@ -19,7 +19,6 @@ from .events import (
     Attention,
     ExitStatus,
     ForegroundProcess,
-    Message,
     ProfileChanged,
     ProgressChanged,
     SessionEnded,
@@ -36,7 +35,7 @@ from .evidence import NEVER, Evidence, Motion, skeleton, view
 from .keyboard import Keyboard
 from .parser import Control, Escape, Osc, Parser, Token
 from .profiles import Profile
-from .program_status import StatusRecords
+from .program_status import StatusRecords, StatusReport
 from .rules import Moment, Rule, judge
 from .screen import Screen
 from .screen_backlog import ScreenBacklog
@@ -341,7 +340,7 @@ class Session:
                 self._follow_status(now)
         elif isinstance(signal, osc.WorkingDirectory):
             events.append(WorkingDirectoryChanged(now, signal.path))
-        elif isinstance(signal, osc.StatusReport):
+        elif isinstance(signal, StatusReport):
             self._records.apply(signal)
             self._follow_status(now)
 
@@ -358,8 +357,8 @@ class Session:
     def _follow_status(self, now: float) -> None:
         record = self._records.deciding()
         evidence = self._evidence
-        evidence.status = "" if record is None else record.state
-        evidence.status_kind = "" if record is None else record.kind
+        evidence.status = (record and record.state) or ""
+        evidence.status_kind = (record and record.kind) or ""
         evidence.status_text = "" if record is None else record.message
         evidence.status_at = now
 

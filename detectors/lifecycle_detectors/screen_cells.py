@@ -1,0 +1,163 @@
+"""What a row of the pyte model is made of: cells, pens, and how wide characters are.
+
+Owns the values only; who writes them where is `screen_model.py`'s. Widths and clusters are those of libghostty-vt, which
+are wcwidth's but for what is listed here.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from wcwidth import iter_graphemes, wcswidth, wcwidth
+
+from .screen import Style
+
+BLANK = "\0"
+"""Text of a cell that holds nothing. A blank is not a space: it takes no combining character and ends no line."""
+TAIL = ""
+"""Text of the right half of a wide character (as in pyte)."""
+HEAD_GAP = "\1"
+"""Text of the last cell of a row whose next, wide character did not fit and wrapped."""
+BLANKS = BLANK + HEAD_GAP + " "
+
+MAX_CLUSTER = 32
+"""Code points in one cell. The longest emoji sequences take 10; more are piled up only by mischief."""
+
+
+class Cell(NamedTuple):
+    """One cell: pyte's `Char` with `dim`, which pyte does not know, at the end."""
+
+    data: str = BLANK
+    fg: str = "default"
+    bg: str = "default"
+    bold: bool = False
+    italics: bool = False
+    underscore: bool = False
+    strikethrough: bool = False
+    reverse: bool = False
+    blink: bool = False
+    dim: bool = False
+
+
+class Row(list[Cell]):
+    """The cells of one row, as many as there are columns.
+
+    Attributes:
+        wrapped: its text goes on in the next row.
+        continues: it goes on from the row above.
+        prompt: a shell's prompt was written here (OSC 133).
+        text: what it reads, once it was asked for; None after a change.
+    """
+
+    __slots__ = ("continues", "prompt", "text", "wrapped")
+
+    def __init__(self, cells: Iterable[Cell]) -> None:
+        super().__init__(cells)
+        self.wrapped = False
+        self.continues = False
+        self.prompt = False
+        self.text: str | None = None
+
+    def read(self) -> str:
+        """The row's text without the blanks at its end."""
+        if self.text is None:
+            self.text = "".join([cell[0] for cell in self]).rstrip(BLANKS).replace(BLANK, " ")
+        return self.text
+
+    def read_whole(self) -> str:
+        """The row's text to the last column, as a wrapped row has it."""
+        return "".join([cell[0] for cell in self]).rstrip(HEAD_GAP).replace(BLANK, " ")
+
+
+class Pen:
+    """What the cursor writes with: the attributes, the cells made with them, and the pens that SGR leads to from here.
+
+    Cells are shared between all places that show the same character in the same way, so a screen costs a pointer a cell.
+    """
+
+    __slots__ = ("attributes", "blank", "cells", "next")
+
+    def __init__(self, attributes: Cell, budget: list[int]) -> None:
+        self.attributes = attributes
+        self.blank = Cell(BLANK, bg=attributes.bg)
+        self.cells = _Cells(attributes, budget)
+        self.next: dict[object, Pen] = {}
+
+
+class _Cells(dict[str, Cell]):
+    def __init__(self, attributes: Cell, budget: list[int]) -> None:
+        super().__init__()
+        self._attributes = attributes[1:]
+        self._budget = budget
+
+    def __missing__(self, text: str) -> Cell:
+        cell = Cell(text, *self._attributes)
+        self._budget[0] -= 1
+        self[text] = cell
+        return cell
+
+
+_COLOURS = {"brown": "yellow", "brightbrown": "brightyellow", "bfightmagenta": "brightmagenta"}
+"""pyte's names for colours where they are not the usual ones."""
+
+
+def style_of(cell: Cell) -> Style:
+    """How the cell is drawn, in the words of the protocol."""
+    return Style(
+        _COLOURS.get(cell.fg, cell.fg),
+        _COLOURS.get(cell.bg, cell.bg),
+        cell.bold,
+        cell.dim,
+        cell.italics,
+        cell.underscore,
+        cell.reverse,
+    )
+
+
+_OTHER_WIDTHS = {
+    "\u115f": 0,
+    "\u2e3a": 2,
+    "\u2e3b": 2,
+    "\u302e": 2,
+    "\u302f": 2,
+    "\ufff9": 1,
+    "\ufffa": 1,
+    "\ufffb": 1,
+    "\U00016ff0": 2,
+    "\U00016ff1": 2,
+}
+"""Assigned characters that libghostty-vt and wcwidth measure differently, beside the spacing marks (Mc)."""
+
+
+class _Widths(dict[str, int]):
+    """Columns that a character takes on its own: 0, 1 or 2; -1 for a C1 control, which is dropped."""
+
+    def __missing__(self, character: str) -> int:
+        width = 1 if unicodedata.category(character) == "Mc" else wcwidth(character)
+        if len(self) >= 16_384:  # a megabyte; texts use a few hundred characters
+            self.clear()
+            self.update(_OTHER_WIDTHS)
+        self[character] = width
+        return width
+
+
+WIDTHS = _Widths(_OTHER_WIDTHS)
+
+
+def joins(cluster: str, character: str) -> bool:
+    """The character belongs to the grapheme cluster before it (UAX 29)."""
+    *_, last = iter_graphemes(cluster + character)
+    return len(last) > 1
+
+
+def is_pictograph(character: str) -> bool:
+    """The character is Extended_Pictographic: only such a one can be joined to an emoji by ZWJ (UAX 29, GB11)."""
+    return len(list(iter_graphemes(character + "\u200d\U0001f600"))) == 1
+
+
+def takes_variation(character: str) -> bool:
+    """The character has an emoji and a text form, which VS16 and VS15 choose."""
+    width = wcwidth(character)
+    return wcswidth(character + "\ufe0f") != width or wcswidth(character + "\ufe0e") != width

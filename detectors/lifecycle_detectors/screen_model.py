@@ -9,7 +9,7 @@ pyte's ways lose text there. `cursor.x == columns` means, as in pyte, that the n
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from pyte import modes as mo  # noqa: TID253  (this module is imported only where a screen is made)
@@ -29,12 +29,15 @@ from .screen_cells import (
     joins,
     takes_variation,
 )
+from .screen_reflow import Mark, Sheet
 
 HISTORY_ROWS = 500
 """Rows kept above the main screen. Only a terminal that grows shows them again."""
 MAX_CELLS = 32_768
 """Distinct cells (character and attributes) made before their memory is dropped: some 6 MB."""
 
+_BARE = (BLANK, HEAD_GAP, TAIL, " ")
+"""Texts of cells that take no combining character; on a space libghostty-vt keeps it, but never shows it."""
 _CLUSTERS = 2027 << 5
 _REVERSE_WRAP = 45 << 5
 _DEFAULT_MODES = frozenset({mo.DECAWM, mo.DECTCEM})
@@ -294,7 +297,7 @@ class Model(Screen):
             return
         row = self.buffer[self.cursor.y]
         base = row[x].data
-        if base in (BLANK, HEAD_GAP, TAIL):
+        if base in _BARE:
             return
         if character in "\ufe0e\ufe0f" and not is_pictograph(base[0]):
             return
@@ -314,7 +317,7 @@ class Model(Screen):
             return False
         row = self.buffer[self.cursor.y]
         cluster = row[x].data
-        if cluster in (BLANK, HEAD_GAP, TAIL) or not joins(cluster, character):
+        if cluster in _BARE or not joins(cluster, character):
             return False
         is_wide = x + 1 < self.columns and row[x + 1].data == TAIL
         if character in "\ufe0e\ufe0f":
@@ -706,25 +709,38 @@ class Model(Screen):
 
     def resize(self, lines: int | None = None, columns: int | None = None) -> None:
         """Take another size."""
-        lines, columns = lines or self.lines, columns or self.columns
-        rows = [Row((list(row) + [self._default_pen().blank] * columns)[:columns]) for row in self.buffer]
-        while len(rows) < lines:
-            rows.append(Row([self._default_pen().blank] * columns))
-        while len(rows) > lines:
-            if self.cursor.y < len(rows) - 1:
-                rows.pop()
-            else:
-                rows.pop(0)
-                self.cursor.y -= 1
-        self.buffer = rows
+        lines, columns = max(lines or self.lines, 1), max(columns or self.columns, 1)
+        if (lines, columns) == (self.lines, self.columns):
+            return
+        flow = mo.DECAWM in self.mode
+        page = _Page(self.buffer, self.cursor, self.pen, self._saved, self._history)
+        for each in [page, self._other] if self._other else [page]:
+            if each.rows:
+                self._resize_page(each, lines, columns, flow=flow and each.history is not None)
+        self.buffer = page.rows
+        if columns != self.columns:
+            self.tabstops = set(range(8, columns, 8))
         self.lines, self.columns = lines, columns
         self.margins = Margins(0, lines - 1)
-        self.cursor.x = min(self.cursor.x, columns)
         self.moved = True
 
-    def rows_above(self) -> Sequence[Row]:
-        """The rows kept above the screen."""
-        return tuple(self._history or ())
+    def _resize_page(self, page: _Page, lines: int, columns: int, *, flow: bool) -> None:
+        above = list(page.history or ())
+        sheet = Sheet(above + page.rows, self.lines, self.columns)
+        places: list[Cursor | _Saved] = [page.cursor]
+        if page.saved:
+            places.append(page.saved)
+        pending = [place.x >= self.columns for place in places]
+        marks = [Mark(len(above) + place.y, min(place.x, self.columns - 1)) for place in places]
+        sheet.resize(lines, columns, marks[0], marks[1:], flow=flow)
+        for place, mark, waits in zip(places, marks, pending, strict=True):
+            place.y, place.x = mark.row - sheet.top, mark.column + waits
+            if place.y < 0:
+                place.x = place.y = 0
+        page.rows = sheet.rows[sheet.top :]
+        if page.history is not None:
+            page.history.clear()
+            page.history.extend(sheet.rows[: sheet.top])
 
 
 _DEFAULT = Cell()

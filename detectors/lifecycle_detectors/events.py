@@ -74,12 +74,12 @@ class ExitStatus(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class StateChanged:
-    """The published state changed.
+    """The published state, or what is told about it, changed.
 
     Attributes:
         at: when, in the session's monotonic seconds.
         state: the new state; never `State.UNKNOWN`.
-        previous: the state before it.
+        previous: the state before it; the same one where only message, kind or a flag is another.
         rule: `profile/rule-id` that made it.
         source: the evidence the rule decided by.
         message: from the fixed vocabulary; empty when idle.

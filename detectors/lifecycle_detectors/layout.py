@@ -11,7 +11,7 @@ Regions by name (a profile's rules use these words):
 | `screen` | all |
 | `composer` | the input area: its prompt row and what belongs to it, without its frame |
 | `above_composer` | everything above the composer |
-| `status_block` | the last block above the composer: up to the nearest transcript row that is indented less |
+| `status_block` | the last `STATUS_PARAGRAPHS` paragraphs above the composer, at most `BOTTOM_ROWS` rows |
 | `below_composer` | everything below it: footers and status lines |
 | `dialog` | where there is no composer: from the last frame edge (a rule or a box's top) that has text below it |
 | `panel` | as `dialog`, but from the last edge that runs over the whole width and is not the inside of a box |
@@ -47,6 +47,9 @@ REGIONS = frozenset(
 
 BOTTOM_ROWS = 12
 """`bottom` is meant for agents that draw inline and leave old rows above: their live area is this high at the most."""
+
+STATUS_PARAGRAPHS = 2
+"""The row that tells of work, and one more: queued messages and hints come between it and the composer."""
 
 _RULE = re.compile(r"^\s*[╭┌╔├╰└╚]?[─━═▔▁╌┄┈▀▄]{3,}")
 _RULE_END = re.compile(r"[─━═▔▁╌┄┈▀▄]{2,}\s?[─━═▔▁╌┄┈▀▄]*[╮┐╗┤╯┘╝]?\s*$")
@@ -202,16 +205,17 @@ class Layout:
 
     @cached_property
     def status_block(self) -> Region:
-        """The last rows with text above the composer, up to two blank rows in a row or a transcript bullet."""
+        """The last `STATUS_PARAGRAPHS` paragraphs above the composer."""
         last = self.above_composer.last
         while last > 0 and not self.rows[last - 1].strip():
             last -= 1
         first = last
-        blank = 0
+        paragraphs = 1
         while first > 0 and last - first < BOTTOM_ROWS:
-            blank = blank + 1 if not self.rows[first - 1].strip() else 0
-            if blank == 2:
-                break
+            if not self.rows[first - 1].strip() and self.rows[first].strip():
+                paragraphs += 1
+                if paragraphs > STATUS_PARAGRAPHS:
+                    break
             first -= 1
         return Region(first, last)
 

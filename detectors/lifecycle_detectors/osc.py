@@ -51,7 +51,7 @@ class Notification(NamedTuple):
 
 
 class PromptMark(NamedTuple):
-    """OSC 133. `kind` is A (prompt), B (command line), C (output) or D (end); `exit_code` is D's, where it was given."""
+    """OSC 133. `kind` is A (prompt), B (command line), C (output) or D (end); `exit_code` is D's, where given."""
 
     kind: str
     exit_code: int | None

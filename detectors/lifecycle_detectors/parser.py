@@ -20,8 +20,7 @@ in a header are ignored, as in tmux.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from enum import Enum, auto
+from enum import IntEnum
 from typing import NamedTuple
 
 from .controls import BEL, CAN, ESC, SI, SO, SUB, SYNCHRONIZED_UPDATE
@@ -109,13 +108,16 @@ _DCS_GRAMMAR = re.compile(_HEADER)
 _DRAWING_FINALS = "@A-MPSTXZ`abdefgm"
 """Finals of the CSI sequences that only draw (colours, cursor, erasing, scrolling); not made with text=False."""
 _DRAWS = re.compile(f"[{_DRAWING_FINALS}]")
+_UPDATE_BOUNDS = tuple(Csi("?", ((SYNCHRONIZED_UPDATE,),), "", final) for final in "hl")
+"""Begin and end of a synchronized update: some agents put every frame between them. Not made with text=False either."""
 _SPOKEN_CONTROLS = (BEL, SO, SI)
 """The C0 controls that are more than layout; the only ones made with text=False."""
 
 _WHOLE_CSI = re.compile(rb"\x1b\[[ -?]*+[@-~]")
 _NOT_A_WHOLE_CSI = re.compile(rb"\x1b(?!\[[ -?]*+[@-~])")
 _PIECES = re.compile(r"(\x1b\[[ -?]*[@-~]|[\x00-\x1f\x7f])")
-_DRAWING = re.compile(rb"(?:[^\x07\x0e\x0f\x1b]++|\x1b\[[0-9:;]*+[%s])*+" % _DRAWING_FINALS.encode())
+_DRAWING = re.compile(rb"(?:[^\x07\x0e\x0f\x1b]++|\x1b\[[0-9:;]*+[%s]|\x1b\[\?2026[hl])*+" % _DRAWING_FINALS.encode())
+_UPDATE_SWITCH = re.compile(rb"\x1b\[\?[0-9;]*2026[0-9;]*[hl]")
 
 _ESCAPE_RUN = re.compile(rb"[ -/]*")
 _HEADER_RUN = re.compile(rb"[ -?]*")
@@ -134,13 +136,13 @@ _TMUX_HEADER = "t"
 _TMUX_PREFIX = b"mux;"
 
 
-class _State(Enum):
-    GROUND = auto()
-    ESCAPE = auto()
-    CSI = auto()
-    DCS_HEADER = auto()
-    STRING = auto()
-    STRING_ESCAPE = auto()
+class _State(IntEnum):
+    GROUND = 0
+    ESCAPE = 1
+    CSI = 2
+    DCS_HEADER = 3
+    STRING = 4
+    STRING_ESCAPE = 5
     """After an ESC inside a string: `\\` ends it, anything else aborts it."""
 
 
@@ -152,22 +154,23 @@ class Parser:
     place; drawing is not, and a passthrough inside it is not opened.
 
     Args:
-        text: False for a reader of signals only: text, CSI sequences that draw (colours, cursor, erasing, scrolling)
-            and the controls of layout (all but BEL, SO and SI) are skipped at C speed.
+        text: False for a reader of signals only: text, CSI sequences that draw (colours, cursor, erasing, scrolling),
+            the controls of layout (all but BEL, SO and SI) and the bounds of synchronized updates are skipped at C
+            speed.
     """
 
     def __init__(self, *, text: bool = True) -> None:
         self._text = text
         self._sequences = _Sequences(text)
         self._unwrap = True
-        self._steps = {
-            _State.GROUND: self._ground if text else self._ground_without_text,
-            _State.ESCAPE: self._header,
-            _State.CSI: self._header,
-            _State.DCS_HEADER: self._header,
-            _State.STRING: self._string,
-            _State.STRING_ESCAPE: self._string_escape,
-        }
+        self._steps = (  # by state
+            self._ground if text else self._ground_without_text,
+            self._header,
+            self._header,
+            self._header,
+            self._string,
+            self._string_escape,
+        )
         self.reset()
 
     def reset(self) -> None:
@@ -216,32 +219,35 @@ class Parser:
         run = data[start:end]
         if run:
             sequences = self._sequences
-            made: list[Token | None] = [
-                sequences[piece] if piece < " " or piece == "\x7f" else Print(piece)
+            make = tuple.__new__  # Print(piece) without a call in Python: the one hot spot of text
+            tokens += [
+                token
                 for piece in _PIECES.split(run.decode("utf-8", "replace"))
                 if piece
+                and (token := sequences[piece] if piece < " " or piece == "\x7f" else make(Print, (piece,))) is not None
             ]
-            fresh = [token for token in made if token is not None]
-            if b"2026" in run:
-                self._follow_synchronized_update(fresh)
-            tokens += fresh
+            self._follow_synchronized_updates(data, start, end)
         return end + 1 if stop else len(data)
 
     def _ground_without_text(self, data: bytes, start: int, tokens: list[Token]) -> int:
-        drawing = _DRAWING.match(data, start)
-        end = drawing.end() if drawing else start
-        if end == len(data):
-            self._hold_unfinished(data, start)
-            return end
-        if data[end] != ESC:
-            self._add(self._sequences[chr(data[end])], tokens)
-            return end + 1
-        csi = _WHOLE_CSI.match(data, end)
-        if csi:
-            self._add(self._sequences[csi.group().decode("ascii")], tokens)
-            return csi.end()
-        self._begin(_State.ESCAPE)
-        return end + 1
+        while start < len(data):
+            drawing = _DRAWING.match(data, start)
+            end = drawing.end() if drawing else start
+            self._follow_synchronized_updates(data, start, end)
+            if end == len(data):
+                self._hold_unfinished(data, start)
+                return end
+            csi = _WHOLE_CSI.match(data, end)
+            if csi:
+                self._add(self._sequences[csi.group().decode("ascii")], tokens)
+                start = csi.end()
+            elif data[end] == ESC:
+                self._begin(_State.ESCAPE)
+                return end + 1
+            else:
+                self._add(self._sequences[chr(data[end])], tokens)
+                start = end + 1
+        return start
 
     def _header(self, data: bytes, start: int, tokens: list[Token]) -> int:
         run = (_ESCAPE_RUN if self._state is _State.ESCAPE else _HEADER_RUN).match(data, start)
@@ -359,15 +365,21 @@ class Parser:
         return len(data)
 
     def _add(self, token: Csi | Control | None, tokens: list[Token]) -> None:
-        if token is not None:
+        if token is not None and (self._text or token not in _UPDATE_BOUNDS):
             tokens.append(token)
-            self._follow_synchronized_update((token,))
+        self._follow_synchronized_update(token)
 
-    def _follow_synchronized_update(self, tokens: Iterable[Token]) -> None:
-        for token in tokens:
-            match token:
-                case Csi("?", params, "", "h" | "l" as final) if (SYNCHRONIZED_UPDATE,) in params:
-                    self.in_synchronized_update = final == "h"
+    def _follow_synchronized_updates(self, data: bytes, start: int, end: int) -> None:
+        """Follow the last switch in `data[start:end]`, which is text and whole sequences."""
+        if data.find(b"2026", start, end) >= 0:
+            switches = _UPDATE_SWITCH.findall(data, start, end)
+            if switches:
+                self._follow_synchronized_update(self._sequences[switches[-1].decode("ascii")])
+
+    def _follow_synchronized_update(self, token: Csi | Control | None) -> None:
+        match token:
+            case Csi("?", params, "", "h" | "l" as final) if (SYNCHRONIZED_UPDATE,) in params:
+                self.in_synchronized_update = final == "h"
 
 
 class _Sequences(dict[str, "Csi | Control | None"]):

@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
+from typing import Literal
 
 MAX_SEQUENCE = 4096
 """Bytes of a whole sequence, from its ESC to the end of its terminator."""
@@ -43,6 +44,8 @@ class ProgramState(StrEnum):
     DONE = "done"
     BLOCKED = "blocked"
     ERROR = "error"
+    CLEAR = "clear"
+    """Says nothing of the program: it takes records away, and is never a record's."""
 
 
 class BlockedKind(StrEnum):
@@ -64,8 +67,8 @@ class StatusReport:
 
     Attributes:
         id: path of the record, `""` for the root.
-        state: None for `clear`.
-        kind: only with blocked; None where absent or unknown.
+        state: what the program does; of a report, `clear` too.
+        kind: only with blocked; `""` where absent or unknown.
         progress: 0 to 100, only with working and blocked.
         app: the program's name, or `""`.
         title: decoded; content of the user, not to leave this machine unasked.
@@ -73,8 +76,8 @@ class StatusReport:
     """
 
     id: str
-    state: ProgramState | None
-    kind: BlockedKind | None = None
+    state: ProgramState
+    kind: BlockedKind | Literal[""] = ""
     progress: int | None = None
     app: str = ""
     title: str = ""
@@ -130,18 +133,13 @@ def _read_pair(pair: bytes, values: dict[str, str]) -> None:
 
 
 def _report(values: Mapping[str, str]) -> StatusReport | None:
-    written_state, path = values.get("state", ""), values.get("id", "")
-    if written_state == "clear":
-        return StatusReport(path, None)
-    try:
-        state = ProgramState(written_state)
-    except ValueError:
+    if values.get("state") not in list(ProgramState):
         return None
-    app = values.get("app", "")
+    state, app = ProgramState(values["state"]), values.get("app", "")
     return StatusReport(
-        path,
+        values.get("id", ""),
         state,
-        kind=_kind(values.get("kind", "")) if state is ProgramState.BLOCKED else None,
+        kind=_kind(values.get("kind", "")) if state is ProgramState.BLOCKED else "",
         progress=_percent(values.get("progress", ""))
         if state in (ProgramState.WORKING, ProgramState.BLOCKED)
         else None,
@@ -160,8 +158,8 @@ def _is_id(path: str) -> bool:
     )
 
 
-def _kind(written: str) -> BlockedKind | None:
-    return BlockedKind(written) if written in list(BlockedKind) else None
+def _kind(written: str) -> BlockedKind | Literal[""]:
+    return BlockedKind(written) if written in list(BlockedKind) else ""
 
 
 def _percent(written: str) -> int | None:
@@ -200,7 +198,7 @@ class StatusRecords:
 
     def apply(self, report: StatusReport) -> None:
         """Put the report in the place of its id's record; `clear` takes the record and all below it, without id all."""
-        if report.state is None:
+        if report.state is ProgramState.CLEAR:
             self._keep(lambda path, _: not _is_within(path, report.id))
             return
         self._records.pop(report.id, None)
@@ -232,8 +230,8 @@ class StatusRecords:
     def deciding(self) -> StatusReport | None:
         """The record that says how the whole stands.
 
-        A blocked record decides wherever it is, the root first; else the root does; without a root a working child, else
-        the child that spoke last. Of several equal children the one that spoke last.
+        A blocked record decides wherever it is, the root first; else the root does; without a root a working child,
+        else the child that spoke last. Of several equal children the one that spoke last.
         """
         root = self.root
         if root and root.state is ProgramState.BLOCKED:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from . import osc
+from . import keyboard, osc
 from .events import (
     ApprovalRequested,
     ApprovalResolved,
@@ -32,7 +32,6 @@ from .events import (
     WorkingDirectoryChanged,
 )
 from .evidence import NEVER, Evidence, Motion, skeleton, view
-from .keyboard import Keyboard
 from .parser import Control, Escape, Osc, Parser, Token
 from .profiles import Profile
 from .program_status import StatusRecords, StatusReport
@@ -111,7 +110,7 @@ class Session:
         self._signals = signals
         self._parser = Parser(text=False)
         self._osc = osc.OscReader()
-        self._keyboard = Keyboard()
+        self._keyboard = keyboard.Keyboard()
         self._records = StatusRecords()
         self._screen = None if screen is None or not profile.needs_screen else screen(size)
         self._backlog = None if self._screen is None else ScreenBacklog(self._screen)
@@ -251,7 +250,8 @@ class Session:
             self._machine.withdraw()
         else:
             settle = self.profile.settle if rule.settle is None else rule.settle
-            self._machine.propose(rule.state, now, settle, rule)
+            detail = (rule.message, rule.kind, rule.background, rule.failed)
+            self._machine.propose(rule.state, now, settle, rule, detail)
         if moment.again_at is not None:
             self._judge_at = moment.again_at
         return True
@@ -281,7 +281,8 @@ class Session:
     def _publish(self, change: Change[Rule], events: list[SessionEvent]) -> None:
         rule, at = change.reason, change.at
         was_idle = change.previous in (State.IDLE, State.UNKNOWN)
-        if change.previous is State.BLOCKED:
+        entered = change.state is not change.previous
+        if entered and change.previous is State.BLOCKED:
             events.append(ApprovalResolved(at, self._turn))
         if was_idle and change.state is not State.IDLE:
             self._turn += 1
@@ -299,7 +300,7 @@ class Session:
                 failed=rule.failed,
             )
         )
-        if change.state is State.BLOCKED:
+        if entered and change.state is State.BLOCKED:
             events.append(ApprovalRequested(at, self._turn, rule.message))
         elif change.state is State.IDLE and not was_idle:
             events.append(TurnCompleted(at, self._turn, rule.failed))
@@ -362,8 +363,16 @@ class Session:
         evidence.status_text = "" if record is None else record.message
         evidence.status_at = now
 
-    def _press(self, press: object, now: float) -> None:
-        raise NotImplementedError
+    def _press(self, press: keyboard.Press, now: float) -> None:
+        """Note the user's word; what the terminal says by itself is none."""
+        evidence = self._evidence
+        if isinstance(press, (keyboard.Focus, keyboard.Mouse, keyboard.Report)):
+            return
+        evidence.key_at = now
+        if isinstance(press, keyboard.Submit):
+            evidence.submit_at = now
+        elif isinstance(press, (keyboard.Interrupt, keyboard.Escape)):
+            evidence.interrupt_at = now
 
 
 def skeleton_title(text: str) -> str:

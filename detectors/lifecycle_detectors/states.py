@@ -7,6 +7,7 @@ verdict came from.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Generic, TypeVar
@@ -59,12 +60,24 @@ Reason = TypeVar("Reason")
 
 @dataclass(frozen=True, slots=True)
 class Change(Generic[Reason]):
-    """A published change; `at` is when it became due, which may be before the call that returned it."""
+    """A published change; `at` is when it became due, which may be before the call that returned it.
+
+    `previous` is equal to `state` where only the detail is another.
+    """
 
     at: float
     previous: State
     state: State
     reason: Reason
+
+
+@dataclass(frozen=True, slots=True)
+class _Pending(Generic[Reason]):
+    state: State
+    since: float
+    dwell: float
+    reason: Reason
+    detail: Hashable
 
 
 class StateMachine(Generic[Reason]):
@@ -78,14 +91,15 @@ class StateMachine(Generic[Reason]):
 
     def __init__(self, state: State = State.UNKNOWN) -> None:
         self.state = state
-        self._pending: tuple[State, float, float, Reason] | None = None
+        self._detail: Hashable = None
+        self._pending: _Pending[Reason] | None = None
 
     @property
     def deadline(self) -> float | None:
         """When the pending change is due, or None."""
-        return None if self._pending is None else self._pending[1] + self._pending[2]
+        return None if self._pending is None else self._pending.since + self._pending.dwell
 
-    def propose(self, state: State, now: float, settle: float, reason: Reason) -> None:
+    def propose(self, state: State, now: float, settle: float, reason: Reason, detail: Hashable = None) -> None:
         """Tell what the evidence says at `now`.
 
         Args:
@@ -93,16 +107,18 @@ class StateMachine(Generic[Reason]):
             now: monotonic seconds.
             settle: how long a `Dwell.SETTLE` change must stand, in seconds.
             reason: kept with the pending change.
+            detail: what else is told about the state; another detail of the same state is a change too.
         """
-        if state is self.state:
+        if state is self.state and (detail == self._detail or state is State.UNKNOWN):
             self._pending = None
             return
-        dwell = TRANSITIONS[self.state, state]
+        dwell = Dwell.BRIEF if state is self.state else TRANSITIONS[self.state, state]
         if dwell is Dwell.NEVER:
             return
         seconds = settle if dwell is Dwell.SETTLE else BRIEF_SECONDS
-        since = self._pending[1] if self._pending is not None and self._pending[0] is state else now
-        self._pending = (state, since, seconds, reason)
+        same = self._pending is not None and self._pending.state is state
+        since = self._pending.since if self._pending is not None and same else now
+        self._pending = _Pending(state, since, seconds, reason, detail)
 
     def withdraw(self) -> None:
         """Tell that the evidence no longer speaks for the pending change."""
@@ -110,10 +126,9 @@ class StateMachine(Generic[Reason]):
 
     def advance(self, now: float) -> Change[Reason] | None:
         """Publish the pending change if it is due at `now`."""
-        deadline = self.deadline
-        if self._pending is None or deadline is None or now < deadline:
+        pending, deadline = self._pending, self.deadline
+        if pending is None or deadline is None or now < deadline:
             return None
-        previous, self.state = self.state, self._pending[0]
-        change = Change(deadline, previous, self.state, self._pending[3])
-        self._pending = None
+        change = Change(deadline, self.state, pending.state, pending.reason)
+        self.state, self._detail, self._pending = pending.state, pending.detail, None
         return change

@@ -1,6 +1,41 @@
-"""Entry point."""
+"""Entry point: an agent's command line goes straight to `launch`, everything else to the typer app in `cli`.
+
+Nothing slow is imported on the way to the agent: no typer, argparse, re, enum, dataclasses or typing.
+"""
+
+import sys
+
+from . import __version__
+from .arguments import UsageError, parse
 
 
 def main() -> int:
-    """Run the command line."""
-    return 0
+    """Run the command line.
+
+    Returns:
+        The exit status: the agent's, or 2 for a command line that cannot be understood.
+    """
+    arguments = sys.argv[1:]
+    try:
+        invocation = parse(arguments)
+    except UsageError as error:
+        sys.stderr.write(f"lifecycle-wrap: {error}\n")
+        return 2
+    if invocation is None:
+        if arguments[:1] == ["--version"]:
+            sys.stdout.write(f"lifecycle-wrap {__version__}\n")
+            return 0
+        from .cli import app
+
+        app()
+        return 0
+    from .launch import run
+
+    try:
+        return run(*invocation)
+    except KeyboardInterrupt:
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

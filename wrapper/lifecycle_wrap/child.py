@@ -1,0 +1,167 @@
+"""The agent in its PTY.
+
+Owns the PTY's master, the agent's and the monitor's process ids, the signals sent to the agent, and the way from a wait
+status to an exit code. ptyprocess opens the PTY and forks; the monitor (see `monitor`) stands between us and the agent.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import signal
+import termios
+
+from ptyprocess import PtyProcess
+
+from . import monitor
+from .environment import child_environment
+from .outer import Outer, raw_attributes, unpack_size
+from .program import execute
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+
+def exit_code(status: int) -> int:
+    """The exit code that a shell gives for a wait status: 128+n when signal n ended the process."""
+    code = os.waitstatus_to_exitcode(status)
+    return code if code >= 0 else 128 - code
+
+
+class _Pty(PtyProcess):  # type: ignore[misc]
+    """ptyprocess's PTY without the file objects and the delays of its own ending, which the pump has no use for."""
+
+    def __init__(self, pid: int, fd: int) -> None:
+        self.pid = pid
+        self.fd = fd
+        self.closed = True
+
+    def setwinsize(self, rows: int, cols: int) -> None:
+        """Nothing: the child has set the whole size, pixels too, and setting rows and columns alone would undo that."""
+
+
+class Child:
+    """A running agent.
+
+    Attributes:
+        master: descriptor of the PTY's master, non-blocking.
+        messages: descriptor of the monitor's messages, non-blocking.
+        pid: the agent's process id, which is its process group too.
+    """
+
+    def __init__(
+        self, path: str, argv: Sequence[str], environ: Mapping[str, str], outer: Outer, remove: Iterable[str]
+    ) -> None:
+        """Start the agent; it has been executed when this returns.
+
+        Args:
+            path: its program.
+            argv: its command line.
+            environ: our own environment.
+            outer: the terminal whose size, modes and foreground the agent starts with.
+            remove: names of variables that it must not inherit.
+
+        Raises:
+            OSError: the program could not be executed, or there is no PTY or process left.
+        """
+        self.messages, messages = os.pipe()
+        commands, self._commands = os.pipe()
+        parent = os.getpid()
+        foreground = outer.foreground()
+        self._winsize = outer.winsize()
+        restore_outer = monitor.outer_restorer(outer.input, outer.found, raw_attributes(outer.found))
+
+        def become_agent() -> None:
+            environment = child_environment(environ, session=os.getpid(), terminal=0, remove=remove)
+            termios.tcsetattr(0, termios.TCSANOW, outer.found)  # type: ignore[arg-type]
+            fcntl.ioctl(0, termios.TIOCSWINSZ, self._winsize)
+            monitor.fork_agent(
+                parent=parent,
+                messages=messages,
+                commands=commands,
+                outer=outer.input,
+                foreground=foreground,
+                restore_outer=restore_outer,
+            )
+            execute(path, argv, environment)
+
+        try:
+            pty = _Pty.spawn(
+                [path],
+                dimensions=unpack_size(self._winsize),
+                preexec_fn=become_agent,
+                pass_fds=(messages, commands, outer.input),
+            )
+        finally:
+            os.close(messages)
+            os.close(commands)
+        self.master: int = pty.fd
+        self._monitor: int = pty.pid
+        os.set_inheritable(self.master, False)
+        os.set_blocking(self.master, False)
+        started = os.read(self.messages, monitor.MESSAGE_SIZE)
+        self.pid = int.from_bytes(started[1:], "big")
+        os.set_blocking(self.messages, False)
+
+    def read_messages(self) -> Iterator[tuple[bytes, int]]:
+        """What the monitor has told since the last call: (kind, number) as in `monitor`.
+
+        Raises:
+            EOFError: the monitor is gone without having told how the agent ended.
+        """
+        try:
+            data = os.read(self.messages, 64 * monitor.MESSAGE_SIZE)
+        except BlockingIOError:
+            return
+        if not data:
+            raise EOFError
+        for start in range(0, len(data), monitor.MESSAGE_SIZE):
+            yield data[start : start + 1], int.from_bytes(data[start + 1 : start + monitor.MESSAGE_SIZE], "big")
+
+    def resume(self, foreground: bool) -> None:
+        """Continue the stopped agent, in the foreground of its terminal or in the background."""
+        try:
+            os.write(self._commands, monitor.FOREGROUND if foreground else monitor.BACKGROUND)
+        except OSError:
+            return  # the monitor is gone; its end is on the way to us
+
+    def set_winsize(self, winsize: bytes) -> bool:
+        """Give the PTY a size; the kernel sends SIGWINCH when it is another one.
+
+        Returns:
+            Whether it was another one.
+        """
+        if winsize == self._winsize:
+            return False
+        self._winsize = winsize
+        try:
+            fcntl.ioctl(self.master, termios.TIOCSWINSZ, winsize)
+        except OSError:
+            return False  # the agent's side is closed for good
+        return True
+
+    def foreground_group(self) -> int | None:
+        """The foreground process group of the PTY, or None when there is none."""
+        try:
+            return os.tcgetpgrp(self.master) or None
+        except OSError:
+            return None
+
+    def signal(self, number: int) -> None:
+        """Send a signal to the agent's process group and to the foreground group of its terminal."""
+        for group in {self.pid, self.foreground_group() or self.pid} - {self._monitor}:
+            try:
+                os.killpg(group, number)
+            except OSError:
+                continue  # ended, or another user's (sudo): the hang-up at our end reaches it
+        if number == signal.SIGHUP:
+            self.signal(signal.SIGCONT)
+
+    def close(self) -> None:
+        """Close the master and take the monitor's end, which hangs up what is left on the PTY."""
+        os.close(self.master)
+        try:
+            os.waitpid(self._monitor, 0)
+        except ChildProcessError:
+            return

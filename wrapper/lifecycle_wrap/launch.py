@@ -1,0 +1,132 @@
+"""From the command line to the agent and back: the order of start and end.
+
+Nothing that the agent does not need is imported before it runs; what looks at the session is loaded on a thread of its
+own while the agent starts.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+
+from .environment import inside_wrapped_session, switched_off
+from .program import ProgramError, execute, find_program
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from .arguments import Options
+    from .child import Child
+    from .outer import Outer
+    from .signals import SignalPipe
+
+
+def run(options: Options, argv: Sequence[str]) -> int:
+    """Run an agent under observation, or in our place where there is nothing to observe or no need to.
+
+    Returns:
+        The exit status: the agent's, 128+n when signal n ended it, 127 or 126 when it could not be started, 2 for a
+        configuration refused by `--strict`. An agent that runs in our place never returns here.
+    """
+    environ = os.environ
+    try:
+        path = find_program(argv[0], environ)
+        if switched_off(environ) or not (os.isatty(0) and os.isatty(1)) or inside_wrapped_session(environ, 0):
+            execute(path, argv, environ)
+        if options.strict and (complaints := _complaints(options, environ)):
+            _tell_user(complaints)
+            return 2
+        return _run_in_pty(options, path, argv, environ)
+    except ProgramError as error:
+        _tell_user([f"lifecycle-wrap: {error}"])
+        return error.status
+    except OSError as error:
+        return _refused(argv[0], error)
+
+
+def _refused(name: str, error: OSError) -> int:
+    refusal = ProgramError.from_os_error(name, error)
+    _tell_user([f"lifecycle-wrap: {refusal}"])
+    return refusal.status
+
+
+def _complaints(options: Options, environ: Mapping[str, str]) -> list[str]:
+    from .observer import check_config  # type: ignore[import-not-found,unused-ignore]
+
+    return check_config(options, environ)  # type: ignore[no-any-return,unused-ignore]
+
+
+def _tell_user(lines: Sequence[str]) -> None:
+    sys.stderr.write("".join(f"{line}\n" for line in lines))
+    sys.stderr.flush()
+
+
+def _run_in_pty(options: Options, path: str, argv: Sequence[str], environ: Mapping[str, str]) -> int:
+    from .child import Child, exit_code
+    from .outer import Outer
+    from .signals import SignalPipe
+
+    gc.disable()  # until everything is loaded: what start-up makes is no garbage
+    outer = Outer(environ)
+    signals = SignalPipe()
+    try:
+        if outer.foreground():
+            outer.enter_raw()
+        child = Child(path, argv, environ, outer, remove=())
+        session = _Session(options, argv, environ, child, outer, signals)
+        status = session.run()
+    finally:
+        outer.restore()
+        signals.close()
+    _tell_user(session.close())
+    return exit_code(status)
+
+
+class _Session:
+    """One wrapped run from the agent's start to its end; a fault of ours in it costs the observation, not the agent."""
+
+    def __init__(
+        self,
+        options: Options,
+        argv: Sequence[str],
+        environ: Mapping[str, str],
+        child: Child,
+        outer: Outer,
+        signals: SignalPipe,
+    ) -> None:
+        from .loading import Loader
+        from .log import Log
+        from .observation import Watch
+        from .outer import unpack_size
+        from .pump import Pump
+
+        self._child = child
+        self._outer = outer
+        self._signals = signals
+        self._log = Log(environ, options.debug)
+        self._loader = Loader(options, argv, environ, unpack_size(outer.winsize()), self._log, signals.wake)
+        self._watch = Watch(self._log)
+        self._pump = Pump(child, outer, signals, self._watch, self._loader)
+        self._faults: list[str] = []
+
+    def run(self) -> int:
+        """Returns the agent's wait status when its last output is out."""
+        try:
+            self._loader.start()
+            status = self._pump.run()
+            self._pump.finish()
+        except Exception as error:
+            from .relay import relay
+
+            self._log.fault("the pump failed, and bytes are only copied from here on:", error)
+            self._faults = [f"lifecycle-wrap: an internal error ended the observation; see {self._log.path}"]
+            status = relay(self._child, self._outer, self._signals, self._pump.to_agent, self._pump.to_outer)
+        return status
+
+    def close(self) -> list[str]:
+        """Let go of everything; returns lines for the user."""
+        self._child.close()
+        self._watch.tell(lambda observer, now: observer.close())
+        return self._faults + self._watch.notices()

@@ -1,0 +1,91 @@
+"""Loading what looks at the session, on a thread of its own while the agent starts.
+
+Imports, configuration and profiles take some 100 ms; the agent's first bytes must not wait for them.
+"""
+
+from __future__ import annotations
+
+import _thread
+import gc
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from .arguments import Options
+    from .log import Log
+    from .observation import Observer
+
+# How long the end of a short session waits for the observer, in seconds.
+LOADING_GRACE = 2.0
+# While it loads, the interpreter's threads take turns this often (in seconds), so that a byte waits for no import.
+SWITCH_INTERVAL = 0.0005
+
+
+class Loader:
+    """Makes the observer of one session."""
+
+    def __init__(
+        self,
+        options: Options,
+        argv: Sequence[str],
+        environ: Mapping[str, str],
+        size: tuple[int, int],
+        log: Log,
+        done: Callable[[], None],
+    ) -> None:
+        """Prepare; `done` is called on the loading thread when `observer` has something to return."""
+        self._options = options
+        self._argv = argv
+        self._environ = environ
+        self._size = size
+        self._log = log
+        self._done = done
+        self._observer: Observer | None = None
+        self._loading = _thread.allocate_lock()
+
+    def start(self) -> None:
+        """Begin to load."""
+        self._loading.acquire()
+        _thread.start_new_thread(self._load, ())
+
+    def observer(self) -> Observer | None:
+        """The observer, or None while it is not ready."""
+        return self._observer
+
+    def wait(self) -> Observer | None:
+        """The observer, waiting for it up to the grace."""
+        self._loading.acquire(timeout=LOADING_GRACE)
+        return self._observer
+
+    def _load(self) -> None:
+        usual = sys.getswitchinterval()
+        sys.setswitchinterval(SWITCH_INTERVAL)
+        try:
+            self._observer = self._make()
+        finally:
+            sys.setswitchinterval(usual)
+            gc.freeze()
+            gc.enable()
+            self._loading.release()
+            self._done()
+
+    def _make(self) -> Observer:
+        import time
+
+        from .observation import Observer
+
+        try:
+            from .observer import make_observer  # type: ignore[import-not-found,unused-ignore]
+
+            return make_observer(  # type: ignore[no-any-return,unused-ignore]
+                self._options, self._argv, self._environ, self._size, time.monotonic(), self._log
+            )
+        except ModuleNotFoundError:
+            return Observer()
+        except Exception as error:
+            self._log.fault("the session is not observed:", error)
+            blind = Observer()
+            blind.notices.append(f"lifecycle-wrap: this session was not observed; see {self._log.path}")
+            return blind

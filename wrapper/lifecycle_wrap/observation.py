@@ -1,0 +1,236 @@
+"""Looking at a session without being able to hurt it.
+
+Owns the face of what looks (`Observer`) and the `Watch` that stands between it and the pump: it keeps what passed
+before the observer was ready, hands bytes over for looking after they were forwarded, and switches an observer off that
+fails. It never touches a descriptor.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .log import Log
+
+# What is kept of the time before the observer is ready. A start-up paints a few kilobytes; of a flood the end counts.
+KEPT_LIMIT = 256 << 10
+# Bytes forwarded but not yet looked at: beyond this the pump stops reading until some have been.
+LOOK_LIMIT = 256 << 10
+# Bytes per look, so that a keystroke waits for one slice at most.
+LOOK_SLICE = 64 << 10
+
+
+class Observer:
+    """What looks at a session; this one looks at nothing, and a real one overrides what it needs.
+
+    All methods run on the pump's thread. `now` is in monotonic seconds. An exception out of any of them switches the
+    observer off for the rest of the session.
+
+    Attributes:
+        to_agent: bytes for the agent; the pump takes them after each call.
+        to_outer: bytes for the outer terminal, the same way; the observer sees to it that they may go out there.
+        deadline: when `on_deadline` is due, or None.
+        notices: lines for the user's stderr once the terminal is a shell's again.
+    """
+
+    def __init__(self) -> None:
+        self.to_agent = bytearray()
+        self.to_outer = bytearray()
+        self.deadline: float | None = None
+        self.notices: list[str] = []
+
+    def started(self, pid: int, foreground_group: Callable[[], int | None]) -> None:
+        """The agent runs as `pid`; `foreground_group` tells its terminal's foreground process group at any time."""
+
+    def output(self, data: bytes, now: float) -> bytes:
+        """Bytes of the agent, before they are forwarded: returns what goes out now. Must be cheap."""
+        return data
+
+    def input(self, data: bytes, now: float) -> bytes:
+        """Bytes of the outer terminal, before they are forwarded: returns what the agent gets now. Must be cheap."""
+        return data
+
+    def flush_output(self) -> bytes:
+        """Give up what `output` holds back."""
+        return b""
+
+    def flush_input(self) -> bytes:
+        """Give up what `input` holds back."""
+        return b""
+
+    def look(self, data: bytes, now: float) -> None:
+        """Bytes of the agent, as it wrote them, after they were forwarded."""
+
+    def look_input(self, data: bytes, now: float) -> None:
+        """Bytes of the outer terminal, after they were forwarded."""
+
+    def resized(self, rows: int, columns: int, now: float) -> None:
+        """The terminal has another size."""
+
+    def stopped(self, now: float) -> None:
+        """The agent has stopped (job control), and we are about to."""
+
+    def continued(self, now: float) -> None:
+        """The agent is about to be continued."""
+
+    def on_deadline(self, now: float) -> None:
+        """The deadline has come."""
+
+    def child_exited(self, code: int | None, signal: int | None, now: float) -> None:
+        """The agent has ended, with an exit code or by a signal. Must be quick; its bytes still go out."""
+
+    def close(self) -> None:
+        """The end: the terminal is restored. May take a bounded time."""
+
+
+class Watch:
+    """Guards one observer: none while it loads, then it, then none again if it fails.
+
+    Attributes:
+        loading: whether the observer is still to come.
+        to_agent: bytes for the agent that are not the user's.
+        to_outer: bytes for the outer terminal that are not the agent's.
+        unlooked: number of bytes kept for looking at.
+    """
+
+    def __init__(self, log: Log, clock: Callable[[], float] = time.monotonic) -> None:
+        self._log = log
+        self._clock = clock
+        self._observer: Observer | None = None
+        self._unlooked: deque[tuple[bool, bytes]] = deque()
+        self.loading = True
+        self.to_agent = bytearray()
+        self.to_outer = bytearray()
+        self.unlooked = 0
+
+    @property
+    def deadline(self) -> float | None:
+        """When the observer wants to be called."""
+        return self._observer.deadline if self._observer else None
+
+    @property
+    def due(self) -> bool:
+        """Whether there is something to look at and somebody to do it."""
+        return self.unlooked > 0 and not self.loading
+
+    @property
+    def full(self) -> bool:
+        """Whether looking must catch up before more is read."""
+        return self.unlooked >= LOOK_LIMIT and not self.loading
+
+    def adopt(self, observer: Observer) -> None:
+        """The observer is ready. What has passed went out as it was; it is shown that before anything new."""
+        self.loading = False
+        self._observer = observer
+        passed = list(self._unlooked)
+
+        def follow(observer: Observer, now: float) -> None:
+            for is_input, data in passed:
+                (observer.input if is_input else observer.output)(data, now)
+            observer.flush_output()
+            observer.flush_input()
+
+        self.tell(follow)
+
+    def output(self, data: bytes) -> bytes:
+        """The agent's bytes on their way; returns what goes out."""
+        if self._observer is None and not self.loading:
+            return data
+        self._keep(False, data)
+        if self._observer is None:
+            return data
+        try:
+            data = self._observer.output(data, self._clock())
+        except Exception as error:
+            self._switch_off(error)
+            data = bytes(self.to_outer) + data
+            self.to_outer.clear()
+        self._take()
+        return data
+
+    def input(self, data: bytes) -> bytes:
+        """The user's bytes on their way; returns what the agent gets."""
+        if self._observer is None and not self.loading:
+            return data
+        self._keep(True, data)
+        if self._observer is None:
+            return data
+        try:
+            data = self._observer.input(data, self._clock())
+        except Exception as error:
+            self._switch_off(error)
+            data = bytes(self.to_agent) + data
+            self.to_agent.clear()
+        self._take()
+        return data
+
+    def look(self) -> None:
+        """Let the observer look at one slice of what has passed."""
+        is_input, data = self._unlooked.popleft()
+        slices = [data]
+        size = len(data)
+        while self._unlooked and self._unlooked[0][0] == is_input and size < LOOK_SLICE:
+            slices.append(self._unlooked.popleft()[1])
+            size += len(slices[-1])
+        self.unlooked -= size
+        data = b"".join(slices)
+        if is_input:
+            self.tell(lambda observer, now: observer.look_input(data, now))
+        else:
+            self.tell(lambda observer, now: observer.look(data, now))
+
+    def tell(self, event: Callable[[Observer, float], None]) -> None:
+        """Call the observer, if there is one, with the time."""
+        if self._observer is not None:
+            try:
+                event(self._observer, self._clock())
+            except Exception as error:
+                self._switch_off(error)
+            self._take()
+
+    def finish(self) -> None:
+        """Nothing more will pass: look at the rest, and give up what is held back."""
+        while self.due:
+            self.look()
+        if self._observer is not None:
+            self._give_up_held(self._observer)
+
+    def notices(self) -> list[str]:
+        """Lines for the user's stderr."""
+        return list(self._observer.notices) if self._observer else []
+
+    def _keep(self, is_input: bool, data: bytes) -> None:
+        self._unlooked.append((is_input, data))
+        self.unlooked += len(data)
+        while self.loading and self.unlooked > KEPT_LIMIT:
+            self.unlooked -= len(self._unlooked.popleft()[1])
+
+    def _take(self) -> None:
+        observer = self._observer
+        if observer is None:
+            return
+        if observer.to_agent:
+            self.to_agent += observer.to_agent
+            observer.to_agent.clear()
+        if observer.to_outer:
+            self.to_outer += observer.to_outer
+            observer.to_outer.clear()
+
+    def _switch_off(self, error: Exception) -> None:
+        observer, self._observer = self._observer, None
+        self._unlooked.clear()
+        self.unlooked = 0
+        self._log.fault("observation is off for the rest of this session:", error)
+        if observer is not None:
+            self._give_up_held(observer)
+
+    def _give_up_held(self, observer: Observer) -> None:
+        try:
+            self.to_outer += observer.flush_output()
+            self.to_agent += observer.flush_input()
+        except Exception as error:
+            self._log.fault("bytes held back are lost:", error)

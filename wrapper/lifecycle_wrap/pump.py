@@ -1,0 +1,336 @@
+"""The poll loop between the outer terminal and the agent's PTY.
+
+Owns the bytes in both directions, and the order of things while an agent runs: the user's keys first, then the agent's
+output, each forwarded before anything looks at it; signals and job control; the end. Back-pressure instead of loss: a
+side whose other side does not take its bytes is not read.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+from . import monitor
+from .outer import unpack_size
+from .readiness import READ, WRITE, make_readiness
+from .signals import ENDING, FORWARDED, WAKE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .child import Child
+    from .loading import Loader
+    from .observation import Observer, Watch
+    from .outer import Outer
+    from .signals import SignalPipe
+
+# One read of the user's side. A paste arrives in pieces of the terminal's own buffer, 4 KiB on Linux.
+INPUT_CHUNK = 16 << 10
+# Reads of the agent's side are joined up to this much before one write: more would only make keystrokes wait.
+BURST = 64 << 10
+# A read that brings less than this has most likely emptied the kernel's buffer; asking again would cost a system call.
+SHORT_READ = 1 << 10
+# What may wait for either side before the other is no longer read. Larger than one burst, so that a partly written one
+# does not stop the next; small enough that a Ctrl-C is felt at once.
+QUEUE_LIMIT = 128 << 10
+# What is still read after the agent has ended: more than a PTY's buffers hold (64 KiB and a line discipline's 4 KiB).
+LAST_OUTPUT = 256 << 10
+# How long the agent may take over TERM, HUP, INT or QUIT, and then over SIGKILL, in seconds.
+ENDING_GRACE = 5.0
+KILLED_GRACE = 1.0
+# Bytes are looked at when nothing has come for this long: an echo must not wait for a look at its key; ...
+LOOK_PAUSE = 0.002
+# ... or at the latest after this long.
+LOOK_DELAY = 0.05
+
+
+class ByteQueue:
+    """Bytes that wait to be written to a non-blocking descriptor."""
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+        self._bytes = bytearray()
+
+    def __len__(self) -> int:
+        return len(self._bytes)
+
+    def take(self) -> bytes:
+        """All of it, for another to write."""
+        data = bytes(self._bytes)
+        self._bytes.clear()
+        return data
+
+    def append(self, data: bytes | bytearray) -> None:
+        """Add bytes at the end."""
+        self._bytes += data
+
+    def flush(self) -> None:
+        """Write what the descriptor takes now.
+
+        Raises:
+            OSError: the descriptor's other side is gone; the queue is empty then.
+        """
+        try:
+            del self._bytes[: os.write(self._fd, self._bytes)]
+        except BlockingIOError:
+            return
+        except OSError:
+            self._bytes.clear()
+            raise
+
+
+class Pump:
+    """One session's loop.
+
+    Attributes:
+        to_agent: bytes on their way to the agent.
+        to_outer: bytes on their way to the outer terminal.
+        status: the agent's wait status once it has ended.
+    """
+
+    def __init__(
+        self,
+        child: Child,
+        outer: Outer,
+        signals: SignalPipe,
+        watch: Watch,
+        loader: Loader,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._child = child
+        self._outer = outer
+        self._signals = signals
+        self._watch = watch
+        self._loader = loader
+        self._clock = clock
+        self._readiness = make_readiness()
+        self._outer_gone = False
+        self._agent_closed = False
+        self._kill_at: float | None = None
+        self._killed = False
+        self._look_by: float | None = None
+        self.to_agent = ByteQueue(child.master)
+        self.to_outer = ByteQueue(outer.output)
+        self.status: int | None = None
+
+    def run(self) -> int:
+        """Pump until the agent has ended and what it has written is read.
+
+        Returns:
+            The agent's wait status.
+        """
+        self._readiness.want(self._signals.fd, READ)
+        self._readiness.want(self._child.messages, READ)
+        while self.status is None:
+            self._turn()
+        self._read_output(LAST_OUTPUT)
+        return self.status
+
+    def finish(self) -> None:
+        """Let the observer see the end, and write what waits for the outer terminal.
+
+        That takes as long as the terminal takes, as it would have taken the agent; a signal to end us cuts it short.
+        """
+        assert self.status is not None
+        self._adopt(self._loader.wait())
+        code = os.waitstatus_to_exitcode(self.status)
+        self._watch.finish()
+        self._watch.tell(
+            lambda observer, now: observer.child_exited(code if code >= 0 else None, -code if code < 0 else None, now)
+        )
+        for fd in (self._outer.input, self._child.master, self._child.messages):
+            self._readiness.want(fd, 0)
+        self._flush_outer()
+        while self.to_outer:
+            self._readiness.want(self._outer.output, WRITE)
+            if self._signals.fd in self._readiness.wait(None) and self._signals.read() & ENDING:
+                return
+            self._flush_outer()
+
+    def _turn(self) -> None:
+        """Wait for something to happen, and do all of it once."""
+        child, outer, watch = self._child, self._outer, self._watch
+        self._say_what_we_want()
+        ready = self._readiness.wait(self._timeout())
+        if self._signals.fd in ready:
+            self._take_signals()
+        if outer.input in ready:
+            self._read_input()
+        self._flush_agent()
+        if ready.get(child.master, 0) & READ:
+            self._read_output(BURST)
+        self._flush_outer()
+        if child.messages in ready:
+            self._take_messages()
+        now = self._clock()
+        if watch.due:
+            if self._look_by is None:
+                self._look_by = now + LOOK_DELAY
+            if not ready or watch.full or now >= self._look_by:
+                watch.look()
+                self._look_by = None
+        if watch.deadline is not None and now >= watch.deadline:
+            watch.tell(lambda observer, now: observer.on_deadline(now))
+        if self._kill_at is not None and now >= self._kill_at:
+            self._kill(now)
+
+    def _say_what_we_want(self) -> None:
+        child, outer, want = self._child, self._outer, self._readiness.want
+        want(outer.input, READ if outer.raw and len(self.to_agent) < QUEUE_LIMIT and not self._outer_gone else 0)
+        want(outer.output, WRITE if self.to_outer else 0)
+        events = WRITE if self.to_agent else 0
+        if len(self.to_outer) < QUEUE_LIMIT and not self._watch.full:
+            events |= READ
+        want(child.master, 0 if self._agent_closed else events)
+
+    def _timeout(self) -> float | None:
+        if self._watch.due:
+            return LOOK_PAUSE
+        deadlines = [at for at in (self._watch.deadline, self._kill_at) if at is not None]
+        return max(0.0, min(deadlines) - self._clock()) if deadlines else None
+
+    def _read_input(self) -> None:
+        try:
+            data = os.read(self._outer.input, INPUT_CHUNK)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if data:
+            self.to_agent.append(self._watch.input(data))
+        else:
+            self._lose_outer()
+
+    def _read_output(self, limit: int) -> None:
+        """Read what the agent has written, up to about `limit` bytes, and queue it for the outer terminal."""
+        chunks = []
+        size = 0
+        while size < limit:
+            try:
+                data = os.read(self._child.master, BURST)
+            except BlockingIOError:
+                break
+            except OSError:
+                data = b""
+            if not data:
+                self._agent_closed = True
+                break
+            chunks.append(data)
+            size += len(data)
+            if len(data) < SHORT_READ and limit <= BURST:
+                break
+        if size:
+            self.to_outer.append(self._watch.output(b"".join(chunks)))
+
+    def _flush_agent(self) -> None:
+        if self._watch.to_agent:
+            self.to_agent.append(self._watch.to_agent)
+            self._watch.to_agent.clear()
+        if self.to_agent:
+            try:
+                self.to_agent.flush()
+            except OSError:
+                self._agent_closed = True
+
+    def _flush_outer(self) -> None:
+        if self._watch.to_outer:
+            self.to_outer.append(self._watch.to_outer)
+            self._watch.to_outer.clear()
+        if self.to_outer:
+            try:
+                self.to_outer.flush()
+            except OSError:
+                self._lose_outer()
+
+    def _lose_outer(self) -> None:
+        """The user's terminal is gone: the agent gets the hang-up that it would have got from it."""
+        if not self._outer_gone:
+            self._outer_gone = True
+            self._end_agent(signal.SIGHUP)
+
+    def _end_agent(self, number: int) -> None:
+        self._child.signal(number)
+        if self._kill_at is None:
+            self._kill_at = self._clock() + ENDING_GRACE
+
+    def _kill(self, now: float) -> None:
+        """The agent did not end in time; and a monitor that does not tell its end after SIGKILL is not waited for."""
+        if self._killed:
+            self.status = signal.SIGKILL
+        self._child.signal(signal.SIGKILL)
+        self._killed = True
+        self._kill_at = now + KILLED_GRACE
+
+    def _take_signals(self) -> None:
+        numbers = self._signals.read()
+        if WAKE in numbers:
+            self._adopt(self._loader.observer())
+        if signal.SIGCONT in numbers:
+            self._take_terminal()
+            self._repaint()
+        elif signal.SIGWINCH in numbers:
+            self._repaint()
+        for number in numbers & FORWARDED:
+            if number in ENDING and (self._outer.raw or number in (signal.SIGTERM, signal.SIGHUP)):
+                self._end_agent(number)
+            else:
+                # In the modes of a shell's terminal these come from its keys, as they would to the agent.
+                self._child.signal(number)
+
+    def _adopt(self, observer: Observer | None) -> None:
+        """Begin to observe, once."""
+        if observer is not None and self._watch.loading:
+            self._watch.adopt(observer)
+            self._watch.tell(lambda observer, now: observer.started(self._child.pid, self._child.foreground_group))
+
+    def _take_terminal(self) -> None:
+        """Set raw mode if the terminal is ours to use."""
+        if self._outer.foreground():
+            self._outer.enter_raw()
+
+    def _repaint(self) -> None:
+        """Pass the outer terminal's size on, and a SIGWINCH in any case."""
+        winsize = self._outer.winsize()
+        if self._child.set_winsize(winsize):
+            rows, columns = unpack_size(winsize)
+            self._watch.tell(lambda observer, now: observer.resized(rows, columns, now))
+        else:
+            self._child.signal(signal.SIGWINCH)
+
+    def _take_messages(self) -> None:
+        try:
+            for kind, number in self._child.read_messages():
+                if kind == monitor.STOPPED:
+                    self._agent_stopped(number)
+                elif kind == monitor.ENDED:
+                    self.status = number
+        except EOFError:
+            # Only SIGKILL ends the monitor before the agent; the agent has got its hang-up from the kernel.
+            self._child.signal(signal.SIGHUP)
+            self.status = signal.SIGKILL
+
+    def _agent_stopped(self, number: int) -> None:
+        """The agent has stopped: so do we, for the shell to see; when we are continued, so is the agent."""
+        child, outer, watch = self._child, self._outer, self._watch
+        wants_terminal = number in (signal.SIGTTIN, signal.SIGTTOU)
+        if wants_terminal and outer.foreground():
+            self._take_terminal()
+            child.resume(foreground=True)
+            return
+        self._read_output(LAST_OUTPUT)
+        while self.to_outer and not self._outer_gone:
+            self._readiness.want(outer.output, WRITE)
+            self._readiness.wait(None)
+            self._flush_outer()
+        watch.tell(lambda observer, now: observer.stopped(now))
+        outer.restore()
+        stopped = self._signals.stop_ourselves(number if wants_terminal else signal.SIGTSTP)
+        self._take_terminal()
+        foreground = outer.foreground()
+        if wants_terminal and not (stopped or foreground):
+            self._lose_outer()  # in the background of a terminal for good
+        watch.tell(lambda observer, now: observer.continued(now))
+        child.resume(foreground)
+        self._repaint()

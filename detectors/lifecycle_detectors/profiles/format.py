@@ -7,6 +7,7 @@ Grammar, in TOML (`?` may be missing):
     title? = "Claude Code"               # for people
     extends? = "base"                    # rules and settings of another profile come after its own; "" for none
     verified? = ["2.1.332"]              # versions whose recordings pass; empty: written from facts alone
+    follow? = true                       # a shell: the profile of the program in the foreground holds while it runs
 
     [match]?                             # which command lines it is for
     commands = ["claude"]                # the basename of the command, without .js, .py, .exe
@@ -106,6 +107,7 @@ class Profile:
     Attributes:
         name, title: for rules' names and for people.
         verified: versions whose recordings pass; empty where it was written from facts alone.
+        follow: the profile of the program in the foreground holds while it runs.
         commands, packages, modules: which command lines it is for.
         session_options: options whose value is the agent's session id.
         resume: the command that resumes a session, `{session_id}` in it, or empty.
@@ -117,6 +119,7 @@ class Profile:
     name: str
     title: str
     verified: tuple[str, ...]
+    follow: bool
     commands: frozenset[str]
     packages: frozenset[str]
     modules: frozenset[str]
@@ -240,6 +243,7 @@ def parse_profile(text: str, file: str, parent: Parent) -> Profile:
         name=name,
         title=title,
         verified=table.strings("verified"),
+        follow=table.take("follow", bool, False),
         settle=_timing(table, base),
         composer=_composer(table, base),
         rules=_rules(table, base),

@@ -1,0 +1,173 @@
+"""The hosts around the agent: which there are, and which of them this session tells.
+
+Owns the table of built-in hosts. This module is imported before the agent starts, so it imports nothing but the
+standard library's lightest and no adapter: an adapter's module is imported only once its host is seen in the
+environment.
+
+An adapter of another package is found through the entry-point group `lifecycle_wrap.hosts`; its entry point names a
+subclass of `hosts.base.Host`. The built-in ones are registered there too, so that the group lists all there are.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+    from lifecycle_wrap.config import Config
+    from lifecycle_wrap.manager import Lookup
+
+    from .base import Host
+
+ENTRY_POINTS = "lifecycle_wrap.hosts"
+
+AUTO = "auto"
+"""In `lifecycle.adapters`: every host that is detected."""
+
+
+class BuiltIn(NamedTuple):
+    """What is known of a built-in host without importing its adapter.
+
+    Attributes:
+        adapter: the class, as `module:name`.
+        type: the word for it in `status`.
+        markers: the environment variables that a process inside the host has, all of them.
+        terms: how `TERM` begins there, where the host sets it; another `TERM` says that something else is around us
+            more closely.
+        hides: the variables that the agent must not inherit while the host is told, so that integrations of the host's
+            own inside the agent do not take its place; an option of the host with the value "keep" leaves them.
+        options: its keys in `[lifecycle]`, each with its choices, the default first.
+    """
+
+    adapter: str
+    type: str
+    markers: tuple[str, ...] = ()
+    terms: tuple[str, ...] = ("",)
+    hides: tuple[str, ...] = ()
+    options: Mapping[str, tuple[str, ...]] = {}
+
+    def shown_by(self, environ: Mapping[str, str]) -> bool:
+        """Tell whether the environment has the host's marks."""
+        return all(environ.get(marker) for marker in self.markers)
+
+
+BUILT_IN: dict[str, BuiltIn] = {
+    "herdr": BuiltIn(
+        "lifecycle_wrap.hosts.herdr:Herdr",
+        "native",
+        markers=("HERDR_ENV",),
+        terms=("xterm-256color",),
+        hides=("HERDR_ENV", "HERDR_AGENT"),
+        options={"herdr_hooks": ("remove", "keep")},
+    ),
+    "cmux-tui": BuiltIn(
+        "lifecycle_wrap.hosts.cmux_tui:CmuxTui",
+        "native",
+        markers=("CMUX_TUI_TERMINAL_ID",),
+        terms=("xterm-256color",),
+    ),
+    "zellij": BuiltIn(
+        "lifecycle_wrap.hosts.zellij:Zellij",
+        "multiplexer",
+        markers=("ZELLIJ",),
+        options={"zellij_rename": ("state", "off")},
+    ),
+    "tmux": BuiltIn("lifecycle_wrap.hosts.tmux:Tmux", "multiplexer", markers=("TMUX",), terms=("tmux", "screen")),
+    "cmux": BuiltIn("lifecycle_wrap.hosts.cmux:Cmux", "sidebar", markers=("CMUX_SURFACE_ID",)),
+    "register": BuiltIn("lifecycle_wrap.hosts.register:Register", "register"),
+}
+"""The built-in hosts, those that more often run inside another first: the order in which `nesting = "innermost"` takes
+the first one that is detected, unless the pane itself can tell (`Host.owns_pane`)."""
+
+
+def switch_variable(name: str) -> str:
+    """Return the environment variable that turns a host off when it is `0`."""
+    return "LIFECYCLE_WRAP_" + name.upper().replace("-", "_")
+
+
+def options() -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    """Yield host, key and choices of every option of the built-in hosts."""
+    for name, host in BUILT_IN.items():
+        for option, choices in host.options.items():
+            yield name, option, choices
+
+
+def default_options() -> dict[str, dict[str, Any]]:
+    """Return the options of the built-in hosts with their defaults, by host."""
+    defaults: dict[str, dict[str, Any]] = {name: {} for name in BUILT_IN}
+    for name, option, choices in options():
+        defaults[name][option] = choices[0]
+    return defaults
+
+
+def off_reason(config: Config, name: str) -> str:
+    """Return why the policy does not even look for a host, or nothing when it does."""
+    if config.off_reason:
+        return config.off_reason
+    if name in config.hosts_off:
+        return f"disabled by {switch_variable(name)}=0"
+    if config.adapters != (AUTO,) and name not in config.adapters:
+        return "not selected by lifecycle.adapters"
+    return ""
+
+
+def visible(config: Config, environ: Mapping[str, str]) -> list[str]:
+    """Return the built-in hosts that the policy wants and the environment shows, the likeliest innermost first."""
+    names = [name for name in BUILT_IN if not off_reason(config, name) and BUILT_IN[name].shown_by(environ)]
+    return sorted(names, key=lambda name: not environ.get("TERM", "").startswith(BUILT_IN[name].terms))
+
+
+def wanted(config: Config, environ: Mapping[str, str]) -> bool:
+    """Tell whether there may be anything to tell anyone; where not, no `Manager` is needed."""
+    may_be_foreign = any(name not in BUILT_IN for name in config.adapters)
+    return config.enabled and bool(config.commands or may_be_foreign or visible(config, environ))
+
+
+def hidden_variables(config: Config, environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the variables that the agent must not inherit, so that one of its own hooks does not take our place.
+
+    Only the pane host that we are most likely directly in counts: further out nothing is told by us.
+    """
+    for name in visible(config, environ):
+        host = BUILT_IN[name]
+        if host.hides and "keep" not in config.host_options[name].values():
+            return host.hides
+        if host.markers and config.nesting == "innermost":
+            break
+    return ()
+
+
+def discover(config: Config, environ: Mapping[str, str], lookup: Lookup) -> list[Host]:
+    """Make the hosts of this session: what `Manager.start` is given. Imports adapters and may ask hosts."""
+    from .selection import discover as make
+
+    return make(config, environ, lookup)
+
+
+def installed() -> dict[str, EntryPoint]:
+    """Find the adapters of other packages, by name.
+
+    `importlib.metadata` takes some 50 ms to import and reads every installed package, so it is asked only when a look
+    into the directories has shown that a package other than ours names the group.
+    """
+    if not any(_offers_hosts(Path(directory)) for directory in sys.path):
+        return {}
+    from importlib.metadata import entry_points
+
+    return {point.name: point for point in entry_points(group=ENTRY_POINTS) if point.name not in BUILT_IN}
+
+
+def _offers_hosts(directory: Path) -> bool:
+    for file in directory.glob("*.dist-info/entry_points.txt"):
+        if file.parent.name.startswith("lifecycle_wrap-"):
+            continue
+        try:
+            if f"[{ENTRY_POINTS}]" in file.read_text(encoding="utf-8", errors="replace"):
+                return True
+        except OSError:
+            continue
+    return False

@@ -1,0 +1,144 @@
+"""Which hosts a session tells: the policy of the configuration, applied to what the environment shows.
+
+Owns the reasons in words and the choice among nested panes. `survey` has no side effects and is what `status` shows;
+`discover` also asks the panes themselves, for an inherited variable may name a pane that is not ours.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple
+
+from . import BUILT_IN, installed, off_reason, switch_variable, visible
+from .base import Host, HostError, HostGone, Setup
+from .command import CommandSink
+
+if TYPE_CHECKING:
+    from lifecycle_wrap.config import Config
+    from lifecycle_wrap.manager import Lookup
+
+
+class Choice(NamedTuple):
+    """What the policy makes of one host.
+
+    Attributes:
+        name: the host's name.
+        category: the word for its kind in `status`.
+        detected: True when it is around us; False also where it was not looked for.
+        enabled: True when it is told.
+        reason: why, in words.
+        host: its class, where it is detected.
+    """
+
+    name: str
+    category: str
+    detected: bool
+    enabled: bool
+    reason: str
+    host: type[Host] | None = None
+
+
+def survey(config: Config, environ: Mapping[str, str]) -> list[Choice]:
+    """Apply the policy to every host there is, starting and asking nothing.
+
+    Returns:
+        One choice per host, the likeliest innermost first; those of other packages at the end, by name.
+    """
+    choices = _detect(config, environ)
+    panes = [choice for choice in choices if choice.host is not None and choice.host.is_pane]
+    if config.nesting != "innermost" or len(panes) < 2:
+        return choices
+    reason = f'seems to be outside of {panes[0].name} (nesting = "innermost")'
+    return [choice._replace(enabled=False, reason=reason) if choice in panes[1:] else choice for choice in choices]
+
+
+def discover(config: Config, environ: Mapping[str, str], lookup: Lookup) -> list[Host]:
+    """Make the hosts of this session, the command sinks last."""
+    setup = Setup(environ, tty=_tty(), notices=lookup.notices)
+    made = []
+    for choice in _detect(config, environ):
+        if choice.host is not None:
+            options = config.host_options.get(choice.name, {})
+            try:
+                made.append(choice.host(setup._replace(options=options)))
+            except Exception:
+                lookup.crashed(choice.name)
+    panes = [host for host in made if host.is_pane]
+    if config.nesting == "innermost":
+        panes = _innermost(panes, lookup)
+    others = [host for host in made if not host.is_pane]
+    return [*panes, *others, *(CommandSink(setup, command) for command in config.commands)]
+
+
+def _detect(config: Config, environ: Mapping[str, str]) -> list[Choice]:
+    seen = visible(config, environ)
+    choices = [_built_in(name, environ) for name in seen]
+    choices += [_absent(name, config) for name in BUILT_IN if name not in seen]
+    return choices + _foreign(config, environ)
+
+
+def _built_in(name: str, environ: Mapping[str, str]) -> Choice:
+    module, _, attribute = BUILT_IN[name].adapter.partition(":")
+    host: type[Host] = getattr(import_module(module), attribute)
+    return _choice(name, BUILT_IN[name].type, host, environ)
+
+
+def _choice(name: str, category: str, host: type[Host], environ: Mapping[str, str]) -> Choice:
+    detected, reason = host.detect(environ)
+    return Choice(name, category, detected, detected, reason, host if detected else None)
+
+
+def _absent(name: str, config: Config) -> Choice:
+    reason = off_reason(config, name)
+    reason = f"{reason}; detection skipped" if reason else " and ".join(BUILT_IN[name].markers) + " not set"
+    return Choice(name, BUILT_IN[name].type, detected=False, enabled=False, reason=reason)
+
+
+def _foreign(config: Config, environ: Mapping[str, str]) -> list[Choice]:
+    """Look for adapters of other packages, unless the configuration names only ours."""
+    if not config.enabled or all(name in BUILT_IN for name in config.adapters):
+        return []
+    choices = []
+    for name, entry_point in sorted(installed().items()):
+        off = off_reason(config, name)
+        if not off and environ.get(switch_variable(name)) == "0":
+            off = f"disabled by {switch_variable(name)}=0"
+        if off:
+            choices.append(Choice(name, "adapter", detected=False, enabled=False, reason=f"{off}; detection skipped"))
+            continue
+        try:
+            choices.append(_choice(name, "adapter", entry_point.load(), environ))
+        except Exception:  # another package's code: whatever is wrong with it must not cost the other hosts
+            choices.append(Choice(name, "adapter", detected=False, enabled=False, reason="its adapter is broken"))
+    return choices
+
+
+def _innermost(panes: list[Host], lookup: Lookup) -> list[Host]:
+    """Keep the one pane host that we run directly in: one that is sure of it, else the first that cannot tell."""
+    unsure = []
+    for host in panes:
+        try:
+            owns = host.owns_pane(lookup.call())
+        except HostGone:
+            owns = False
+        except HostError:
+            owns = None
+        except Exception:
+            lookup.crashed(host.name)
+            owns = False
+        if owns:
+            return [host]
+        if owns is None:
+            unsure.append(host)
+    return unsure[:1]
+
+
+def _tty() -> str:
+    for descriptor in (0, 1, 2):
+        try:
+            return os.ttyname(descriptor)
+        except OSError:
+            continue
+    return ""

@@ -92,6 +92,7 @@ class Session:
         screen: makes the screen model; None looks at signals only.
         choose_profile: finds the profile of another program that comes to the foreground; None keeps the profile.
         signals: False leaves titles, progress, status, notifications and bells out (for scoring the screen alone).
+        background_working: an agent of which only a background shell runs is told as working, not as idle.
     """
 
     def __init__(
@@ -103,11 +104,13 @@ class Session:
         screen: ScreenFactory | None = None,
         choose_profile: ProfileChoice | None = None,
         signals: bool = True,
+        background_working: bool = False,
     ) -> None:
         self.profile = profile
         self._own_profile = profile
         self._choose_profile = choose_profile
         self._signals = signals
+        self._background_state = State.WORKING if background_working else State.IDLE
         self._parser = Parser(text=False)
         self._osc = osc.OscReader()
         self._keyboard = keyboard.Keyboard()
@@ -131,6 +134,11 @@ class Session:
     def state(self) -> State:
         """The published state."""
         return self._machine.state
+
+    @property
+    def follows(self) -> bool:
+        """Whether `process_changed` makes a difference."""
+        return self._choose_profile is not None
 
     @property
     def next_deadline(self) -> float | None:
@@ -251,7 +259,8 @@ class Session:
         else:
             settle = self.profile.settle if rule.settle is None else rule.settle
             detail = (rule.message, rule.kind, rule.background, rule.failed)
-            self._machine.propose(rule.state, now, settle, rule, detail)
+            state = self._background_state if rule.background else rule.state
+            self._machine.propose(state, now, settle, rule, detail)
         if moment.again_at is not None:
             self._judge_at = moment.again_at
         return True

@@ -1,7 +1,7 @@
 """Recordings of terminal sessions: asciicast v2 and v3, plain or gzipped.
 
-Owns the file format (https://docs.asciinema.org/manual/asciicast/v2/ and /v3/): one JSON header line, then one JSON array
-per event. Must not know what a recording means.
+Owns the file format (https://docs.asciinema.org/manual/asciicast/v2/ and /v3/): one JSON header line, then one JSON
+array per event. Must not know what a recording means.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NamedTuple, TypeGuard
 
 OUTPUT, INPUT, RESIZE, MARKER, EXIT = "o", "i", "r", "m", "x"
 MAX_LINE = 64 << 20
@@ -94,20 +94,23 @@ def open_recording(path: Path) -> Recording:
 def _recording(path: Path, header: dict[str, Any]) -> Recording:
     version = header["version"]
     term = header.get("term") if version == 3 else {"cols": header.get("width"), "rows": header.get("height")}
-    size = (term.get("cols"), term.get("rows")) if isinstance(term, dict) else (None, None)
-    for value in size:
-        if not isinstance(value, int) or isinstance(value, bool) or not 0 < value <= MAX_CELLS:
-            raise RecordingError(path, 1, "has no usable size", f"width and height have to be 1 to {MAX_CELLS}")
+    columns, rows = (term.get("cols"), term.get("rows")) if isinstance(term, dict) else (None, None)
+    if not (_is_size(columns) and _is_size(rows)):
+        raise RecordingError(path, 1, "has no usable size", f"width and height have to be 1 to {MAX_CELLS}")
     environment = header.get("env")
     return Recording(
         path=path,
         version=version,
-        columns=size[0],
-        rows=size[1],
+        columns=columns,
+        rows=rows,
         title=_text(header.get("title")),
         command=_text(header.get("command")),
         environment={str(k): str(v) for k, v in environment.items()} if isinstance(environment, dict) else {},
     )
+
+
+def _is_size(value: object) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 < value <= MAX_CELLS
 
 
 def _text(value: object) -> str:
@@ -136,7 +139,7 @@ def parse_resize(text: str) -> tuple[int, int] | None:
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield (number, line); only `\\n` ends a line: output may hold U+2028 and U+0085."""
+    """Yield (number, line); only a line feed ends a line: output may hold U+2028 and U+0085."""
     try:
         with _open(path) as file:
             number = 0

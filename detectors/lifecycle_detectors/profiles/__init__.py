@@ -4,7 +4,16 @@ Owns the TOML format (the same for the built-in ones beside this file and for us
 and the choice of a profile by a command line. Knows no agent: the TOML files do.
 """
 
-from .catalog import Catalog, builtin_names, load_builtin
+from .catalog import GENERIC, Catalog, basename, builtin_names, load_builtin
 from .format import Profile, ProfileError, parse_profile
 
-__all__ = ["Catalog", "Profile", "ProfileError", "builtin_names", "load_builtin", "parse_profile"]
+__all__ = [
+    "GENERIC",
+    "Catalog",
+    "Profile",
+    "ProfileError",
+    "basename",
+    "builtin_names",
+    "load_builtin",
+    "parse_profile",
+]

@@ -1,0 +1,229 @@
+"""What looks at a wrapped session: the core's `Session`, the OSC 7501 answer, and the hosts, put together.
+
+Owns the wiring and nothing else: bytes in, `SessionEvent`s through the projector to the manager. Loaded on a thread of
+its own while the agent starts; afterwards all of it runs on the pump's thread.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from uuid import uuid4
+
+from lifecycle_detectors import (
+    Catalog,
+    ExitStatus,
+    ForegroundProcess,
+    Profile,
+    Session,
+    SessionEvent,
+    Size,
+    make_screen,
+)
+from lifecycle_detectors.profiles import GENERIC, basename
+
+from . import hosts
+from .answering import StatusAnswering
+from .arguments import Options
+from .catalog import user_catalog
+from .config import Config, load_config
+from .foreground import Foreground
+from .log import Log
+from .manager import Manager
+from .observation import Observer
+from .projection import Identity, LifecycleEvent, Projector
+
+
+def check_config(options: Options, environ: Mapping[str, str]) -> list[str]:
+    """Return what `--strict` refuses to start with: a line for each problem of configuration and profiles."""
+    _, _, problems = _load(options, environ)
+    return problems
+
+
+def make_observer(
+    options: Options,
+    argv: Sequence[str],
+    environ: Mapping[str, str],
+    size: tuple[int, int],
+    now: float,
+    log: Log,
+) -> Observer:
+    """Make the observer of one session.
+
+    Args:
+        options: of our command line.
+        argv: the agent's command line.
+        environ: our environment.
+        size: rows and columns.
+        now: monotonic seconds.
+        log: where faults go.
+    """
+    config, catalog, problems = _load(options, environ)
+    profile = _choose(options, catalog, argv)
+    observer = SessionObserver(options, config, catalog, profile, argv, environ, Size(*size), now, log)
+    observer.notices += problems
+    return observer
+
+
+def _load(options: Options, environ: Mapping[str, str]) -> tuple[Config, Catalog, list[str]]:
+    path = Path(options.config) if options.config else None
+    config, config_problems = load_config(path, environ, strict=options.strict)
+    catalog = user_catalog(environ)
+    problems = [str(problem) for problem in config_problems]
+    problems += [f"lifecycle-wrap: {problem}" for problem in catalog.problems]
+    if options.profile and options.profile not in catalog.names():
+        known = ", ".join(catalog.names())
+        problems.append(f"lifecycle-wrap: --profile: there is no profile {options.profile!r}; known: {known}")
+    return config, catalog, problems
+
+
+def _choose(options: Options, catalog: Catalog, argv: Sequence[str]) -> Profile:
+    if options.profile and options.profile in catalog.names():
+        return catalog.get(options.profile)
+    return catalog.for_command(argv)
+
+
+def session_id(profile: Profile, argv: Sequence[str]) -> str:
+    """Return the agent's session that its command line names, or an empty string."""
+    for option in profile.session_options:
+        for position, word in enumerate(argv):
+            name, equals, value = word.partition("=")
+            if name == option and equals:
+                return value
+            if word == option and position + 1 < len(argv) and not argv[position + 1].startswith("-"):
+                return argv[position + 1]
+    return ""
+
+
+class SessionObserver(Observer):
+    """Observes one session.
+
+    Args:
+        options, config: what the user wants.
+        catalog: all profiles, for programs that come to the foreground.
+        profile: the agent's.
+        argv, environ: the agent's command line, our environment.
+        size: the terminal's.
+        now: monotonic seconds.
+        log: where faults go.
+    """
+
+    def __init__(
+        self,
+        options: Options,
+        config: Config,
+        catalog: Catalog,
+        profile: Profile,
+        argv: Sequence[str],
+        environ: Mapping[str, str],
+        size: Size,
+        now: float,
+        log: Log,
+    ) -> None:
+        super().__init__()
+        self._catalog = catalog
+        self._answering = StatusAnswering() if config.program_status == "answer" else None
+        self._session = Session(
+            profile,
+            size,
+            now,
+            screen=make_screen,
+            choose_profile=self._foreground_profile if profile.follow else None,
+            background_working=config.background_shell == "working",
+        )
+        self._projector = Projector(
+            Identity(
+                agent=basename(argv[0]) if profile.name == GENERIC else profile.name,
+                pid=os.getpid(),
+                cwd=os.getcwd(),
+                run_id=uuid4().hex[:16],
+                launcher=(os.path.abspath(sys.argv[0]), "--"),
+                resume=profile.resume,
+                session_id=session_id(profile, argv),
+            ),
+            time.time_ns,
+            titles=config.titles,
+        )
+        self._foreground: Foreground | None = None
+        self._manager: Manager | None = None
+        if hosts.wanted(config, environ):
+            self._manager = Manager(log.write, debug=config.debug)
+            self._manager.start(lambda lookup: hosts.discover(config, environ, lookup))
+        self._publish([self._projector.started()])
+
+    def started(self, pid: int, foreground_group: Callable[[], int | None]) -> None:
+        """Begin to follow the foreground process, where the profile wants it."""
+        if self._session.follows:
+            self._foreground = Foreground(pid, foreground_group)
+
+    def output(self, data: bytes, now: float) -> bytes:
+        """Take program status reports out where the outer terminal has not asked for them."""
+        return data if self._answering is None else self._answering.output(data, now)
+
+    def input(self, data: bytes, now: float) -> bytes:
+        """Put our answer before the outer terminal's DA1 reply."""
+        return data if self._answering is None else self._answering.input(data, now)
+
+    def flush_output(self) -> bytes:
+        """Give up what `output` holds back."""
+        return b"" if self._answering is None else self._answering.flush_output()
+
+    def flush_input(self) -> bytes:
+        """Give up what `input` holds back."""
+        return b"" if self._answering is None else self._answering.flush_input()
+
+    def look(self, data: bytes, now: float) -> None:
+        """Look at the agent's output."""
+        if self._foreground is not None:
+            process = self._foreground.changed(now)
+            if process is not None:
+                self._take(self._session.process_changed(process, now))
+        self._take(self._session.receive_output(data, now))
+
+    def look_input(self, data: bytes, now: float) -> None:
+        """Look at the user's input."""
+        self._take(self._session.receive_input(data, now))
+
+    def resized(self, rows: int, columns: int, now: float) -> None:
+        """Follow the terminal's size."""
+        self._take(self._session.resize(Size(rows, columns), now))
+
+    def on_deadline(self, now: float) -> None:
+        """Do what is due."""
+        if self._answering is not None:
+            self.to_agent += self._answering.on_deadline(now)
+        self._take(self._session.tick(now))
+
+    def child_exited(self, code: int | None, signal: int | None, now: float) -> None:
+        """Tell the end."""
+        self._take(self._session.child_exited(ExitStatus(code, signal), now))
+
+    def close(self) -> None:
+        """Let the hosts go; bounded by the manager."""
+        released = self._projector.released()
+        if released is not None:
+            self._publish([released])
+        if self._manager is not None:
+            self._manager.close()
+
+    def _foreground_profile(self, process: ForegroundProcess) -> Profile:
+        return self._catalog.for_command(process.argv)
+
+    def _take(self, events: list[SessionEvent]) -> None:
+        if events:
+            self._publish(self._projector.project(events))
+        self._update_deadline()
+
+    def _update_deadline(self) -> None:
+        deadlines = [self._session.next_deadline]
+        if self._answering is not None:
+            deadlines.append(self._answering.deadline)
+        self.deadline = min((at for at in deadlines if at is not None), default=None)
+
+    def _publish(self, events: list[LifecycleEvent]) -> None:
+        if self._manager is not None:
+            for event in events:
+                self._manager.publish(event)

@@ -27,6 +27,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 REGIONS = frozenset(
@@ -184,7 +185,7 @@ class Layout:
 
     def _between_rules(self, shape: ComposerShape) -> Region:
         rules = [i for i in self._rules if not is_dashed(self.rows[i])]
-        for upper, lower in reversed(list(zip(rules, rules[1:], strict=False))):
+        for upper, lower in reversed(list(pairwise(rules))):
             if lower - upper > 1 and self._is_prompt(upper + 1, shape):
                 return Region(upper + 1, lower)
         return NOWHERE

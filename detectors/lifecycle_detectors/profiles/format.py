@@ -1,4 +1,4 @@
-"""The format of a profile, and the loader that turns its text into a `Profile` or into one clear error.
+r"""The format of a profile, and the loader that turns its text into a `Profile` or into one clear error.
 
 Grammar, in TOML (`?` may be missing):
 
@@ -23,7 +23,7 @@ Grammar, in TOML (`?` may be missing):
 
     [composer]?                          # the agent's input area
     prompt = '^❯'                        # found in its first row
-    not_prompt? = '^❯ \\d+\\.'
+    not_prompt? = '^❯ \d+\.'
     frame? = "rules"                     # rules, top-rule, box, none
 
     [[rule]]*
@@ -50,7 +50,7 @@ A CONDITION is a table with one subject and what narrows it:
     { input = ["submit"], fresh?, after_submit? }              # key submit interrupt
 
 `line` is searched in each logical line of the region, `text` in the whole region as one line; neither: the region has
-text. Regions: see layout.py. All patterns are Python regular expressions, at most `MAX_PATTERN` characters.
+text. Regions: see layout.py. All patterns are Python regular expressions, at most `patterns.MAX_PATTERN` characters.
 """
 
 from __future__ import annotations
@@ -62,11 +62,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from ..events import Message
-from ..layout import FRAMES, REGIONS, ComposerShape
-from ..rules import ANY, SUBJECTS, Condition, Rule, default_priority
-from ..states import State
-from .patterns import MAX_PATTERN, PatternProblem, compile_pattern
+from lifecycle_detectors.events import Message
+from lifecycle_detectors.layout import FRAMES, REGIONS, ComposerShape
+from lifecycle_detectors.rules import ANY, SUBJECTS, Condition, Rule, default_priority
+from lifecycle_detectors.states import State
+from .patterns import PatternProblem, compile_pattern
 
 SCHEMA = 1
 MAX_RULES = 128

@@ -151,7 +151,7 @@ class Parser:
 
     Never raises, and its memory is bounded by the limits above. tmux's passthrough (`ESC P tmux; ... ESC \`, every
     inner ESC doubled) is meant for the terminal around tmux: the OSC and BEL tokens of its inner bytes are returned in
-    place; drawing is not, and a passthrough inside it is not opened.
+    place; drawing is not.
 
     Args:
         text: False for a reader of signals only: text, CSI sequences that draw (colours, cursor, erasing, scrolling),
@@ -162,7 +162,6 @@ class Parser:
     def __init__(self, *, text: bool = True) -> None:
         self._text = text
         self._sequences = _Sequences(text)
-        self._unwrap = True
         self._steps = (  # by state
             self._ground if text else self._ground_without_text,
             self._header,
@@ -344,12 +343,7 @@ class Parser:
             tokens.append(StringSequence(kind, payload))
 
     def _in_passthrough(self) -> bool:
-        return (
-            self._unwrap
-            and self._kind == "DCS"
-            and self._dcs_header == _TMUX_HEADER
-            and self._payload.startswith(_TMUX_PREFIX)
-        )
+        return self._kind == "DCS" and self._dcs_header == _TMUX_HEADER and self._payload.startswith(_TMUX_PREFIX)
 
     def _keep(self, data: bytes, start: int, end: int) -> None:
         # One byte more than allowed is kept: it tells that the string was too long.
@@ -423,7 +417,9 @@ def _parameters(written: str) -> Parameters:
 
 
 def _passed_through(inner: bytes) -> list[Token]:
-    """What tmux's passthrough says to the terminal around it, as far as it is a signal."""
-    parser = Parser(text=False)
-    parser._unwrap = False
-    return [token for token in parser.feed(inner) if isinstance(token, Osc) or token == Control(BEL)]
+    """What tmux's passthrough says to the terminal around it, as far as it is a signal.
+
+    A passthrough in it, for a tmux around tmux, is read too: each level doubles every ESC, so that `MAX_STRING` bounds
+    the depth at 16.
+    """
+    return [token for token in Parser(text=False).feed(inner) if isinstance(token, Osc) or token == Control(BEL)]

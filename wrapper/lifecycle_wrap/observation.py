@@ -24,6 +24,10 @@ LOOK_LIMIT = 256 << 10
 LOOK_SLICE = 64 << 10
 
 
+# What must not pass unseen: whether a program status sequence goes out is the observer's to say. No other byte waits.
+UNDECIDED = b"\x1b]7501"
+
+
 class Observer:
     """What looks at a session; this one looks at nothing, and a real one overrides what it needs.
 
@@ -102,6 +106,7 @@ class Watch:
         self._clock = clock
         self._observer: Observer | None = None
         self._unlooked: deque[tuple[bool, bytes]] = deque()
+        self._undecided = b""
         self.loading = True
         self.to_agent = bytearray()
         self.to_outer = bytearray()
@@ -119,22 +124,32 @@ class Watch:
 
     @property
     def full(self) -> bool:
-        """Whether looking must catch up before more is read."""
-        return self.unlooked >= LOOK_LIMIT and not self.loading
+        """Whether looking must catch up, or the observer be ready, before more is read."""
+        return (self.unlooked if not self.loading else len(self._undecided)) >= LOOK_LIMIT
 
     def adopt(self, observer: Observer) -> None:
         """The observer is ready. What has passed went out as it was; it is shown that before anything new."""
         self.loading = False
         self._observer = observer
         passed = list(self._unlooked)
+        undecided, self._undecided = self._undecided, b""
+        gone = sum(len(data) for is_input, data in passed if not is_input) - len(undecided)
 
         def follow(observer: Observer, now: float) -> None:
+            left = gone
             for is_input, data in passed:
-                (observer.input if is_input else observer.output)(data, now)
+                if is_input:
+                    observer.input(data, now)
+                else:
+                    observer.output(data[: max(0, left)], now)
+                    left -= len(data)
             observer.flush_output()
             observer.flush_input()
+            self.to_outer += observer.output(undecided, now)
 
         self.tell(follow)
+        if self._observer is None:
+            self.to_outer += undecided
 
     def output(self, data: bytes) -> bytes:
         """The agent's bytes on their way; returns what goes out."""
@@ -142,7 +157,7 @@ class Watch:
             return data
         self._keep(False, data)
         if self._observer is None:
-            return data
+            return self._hold_undecided(data)
         try:
             data = self._observer.output(data, self._clock())
         except Exception as error:
@@ -202,6 +217,19 @@ class Watch:
     def notices(self) -> list[str]:
         """Lines for the user's stderr."""
         return list(self._observer.notices) if self._observer else []
+
+    def _hold_undecided(self, data: bytes) -> bytes:
+        """Let pass what comes before a sequence that the observer has to decide on."""
+        data, self._undecided = self._undecided + data, b""
+        start = data.find(UNDECIDED)
+        if start < 0:
+            start = len(data)
+            for length in range(len(UNDECIDED) - 1, 0, -1):
+                if data.endswith(UNDECIDED[:length]):
+                    start -= length
+                    break
+        self._undecided = data[start:]
+        return data[:start]
 
     def _keep(self, is_input: bool, data: bytes) -> None:
         self._unlooked.append((is_input, data))

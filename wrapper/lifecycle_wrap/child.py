@@ -1,44 +1,35 @@
 """The agent in its PTY.
 
 Owns the PTY's master, the agent's and the monitor's process ids, the signals sent to the agent, and the way from a wait
-status to an exit code. ptyprocess opens the PTY and forks; the monitor (see `monitor`) stands between us and the agent.
+status to an exit code. The monitor (see `monitor`) stands between us and the agent.
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
-import signal
 import termios
-
-from ptyprocess import PtyProcess
 
 from . import monitor
 from .environment import child_environment
-from .outer import Outer, raw_attributes, unpack_size
+from .lean import signal
+from .outer import Outer, raw_attributes
 from .program import execute
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from typing import NoReturn
+
+# Descriptors are small numbers; closing above this one would only cost time where there is no close_range(2).
+DESCRIPTOR_LIMIT = 1 << 16
+ERRNO_SIZE = 4
 
 
 def exit_code(status: int) -> int:
     """The exit code that a shell gives for a wait status: 128+n when signal n ended the process."""
     code = os.waitstatus_to_exitcode(status)
     return code if code >= 0 else 128 - code
-
-
-class _Pty(PtyProcess):  # type: ignore[misc]
-    """ptyprocess's PTY without the file objects and the delays of its own ending, which the pump has no use for."""
-
-    def __init__(self, pid: int, fd: int) -> None:
-        self.pid = pid
-        self.fd = fd
-        self.closed = True
-
-    def setwinsize(self, rows: int, cols: int) -> None:
-        """Nothing: the child has set the whole size, pixels too, and setting rows and columns alone would undo that."""
 
 
 class Child:
@@ -72,32 +63,27 @@ class Child:
         self._winsize = outer.winsize()
         restore_outer = monitor.outer_restorer(outer.input, outer.found, raw_attributes(outer.found))
 
-        def become_agent() -> None:
-            environment = child_environment(environ, session=os.getpid(), terminal=0, remove=remove)
-            termios.tcsetattr(0, termios.TCSANOW, outer.found)  # type: ignore[arg-type]
+        def become_agent(exec_errors: int) -> NoReturn:
+            signal.set_wakeup_fd(-1)
+            _close_all_but(messages, commands, exec_errors, outer.input)
             fcntl.ioctl(0, termios.TIOCSWINSZ, self._winsize)
+            termios.tcsetattr(0, termios.TCSANOW, outer.found)  # type: ignore[arg-type]
+            environment = child_environment(environ, session=os.getpid(), terminal=0, remove=remove)
             monitor.fork_agent(
                 parent=parent,
                 messages=messages,
                 commands=commands,
-                outer=outer.input,
+                exec_errors=exec_errors,
                 foreground=foreground,
                 restore_outer=restore_outer,
             )
             execute(path, argv, environment)
 
         try:
-            pty = _Pty.spawn(
-                [path],
-                dimensions=unpack_size(self._winsize),
-                preexec_fn=become_agent,
-                pass_fds=(messages, commands, outer.input),
-            )
+            self._monitor, self.master = _fork_onto_pty(become_agent)
         finally:
             os.close(messages)
             os.close(commands)
-        self.master: int = pty.fd
-        self._monitor: int = pty.pid
         os.set_inheritable(self.master, False)
         os.set_blocking(self.master, False)
         started = os.read(self.messages, monitor.MESSAGE_SIZE)
@@ -165,3 +151,47 @@ class Child:
             os.waitpid(self._monitor, 0)
         except ChildProcessError:
             return
+
+
+def _fork_onto_pty(become_agent: Callable[[int], NoReturn]) -> tuple[int, int]:
+    """Run `become_agent` in a child that leads a session on a new PTY; returns when it has executed the agent.
+
+    ptyprocess would do the same, but importing it takes as long as Python itself takes to start.
+
+    Args:
+        become_agent: called in the child with a pipe's end that must stay open until the agent is executed.
+
+    Returns:
+        The child's process id and the PTY's master.
+
+    Raises:
+        OSError: what `become_agent` raised, or no PTY or process is left.
+    """
+    errors, exec_errors = os.pipe()
+    try:
+        pid, master = os.forkpty()
+        if pid == 0:
+            try:
+                become_agent(exec_errors)
+            except OSError as error:
+                os.write(exec_errors, (error.errno or 0).to_bytes(ERRNO_SIZE, "big"))
+            finally:
+                os._exit(1)
+        os.close(exec_errors)
+        failure = os.read(errors, ERRNO_SIZE)
+    finally:
+        os.close(errors)
+    if failure:
+        os.close(master)
+        os.waitpid(pid, 0)
+        number = int.from_bytes(failure, "big")
+        raise OSError(number, os.strerror(number))
+    return pid, master
+
+
+def _close_all_but(*keep: int) -> None:
+    """Close every descriptor from 3 on but these: those that we inherited, too, are not the agent's."""
+    low = 3
+    for fd in (*sorted(keep), DESCRIPTOR_LIMIT):
+        os.closerange(low, fd)
+        low = fd + 1

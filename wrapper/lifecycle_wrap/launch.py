@@ -114,7 +114,6 @@ class _Session:
     def run(self) -> int:
         """Returns the agent's wait status when its last output is out."""
         try:
-            self._loader.start()
             status = self._pump.run()
             self._pump.finish()
         except Exception as error:

@@ -43,10 +43,14 @@ class Loader:
         self._log = log
         self._done = done
         self._observer: Observer | None = None
+        self._started = False
         self._loading = _thread.allocate_lock()
 
     def start(self) -> None:
-        """Begin to load."""
+        """Begin to load, once."""
+        if self._started:
+            return
+        self._started = True
         self._loading.acquire()
         _thread.start_new_thread(self._load, ())
 
@@ -56,6 +60,7 @@ class Loader:
 
     def wait(self) -> Observer | None:
         """The observer, waiting for it up to the grace."""
+        self.start()
         self._loading.acquire(timeout=LOADING_GRACE)
         return self._observer
 

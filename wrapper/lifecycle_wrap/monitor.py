@@ -6,7 +6,7 @@ and so an orphaned group. So the child that is forked onto the PTY stays there a
 into a group of its own, and does what a job control shell does: it gives the group the terminal, waits for it to stop
 or end, tells us, and continues it when we say so.
 
-It must import nothing, hold no descriptor but the PTY slave, its two pipes and the outer terminal, and never outlive
+It imports nothing, holds no descriptor but the PTY slave, its two pipes and the outer terminal, and does not outlive
 the agent.
 
 Messages to us are five bytes: one letter and a big-endian number. `P` the agent's process id, once; `S` it stopped,
@@ -17,8 +17,9 @@ of the PTY, `B` in the background.
 from __future__ import annotations
 
 import os
-import signal
 import termios
+
+from .lean import signal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,9 +38,6 @@ BACKGROUND = b"B"
 # How long an agent may take over its hang-up once we are gone, in whole seconds.
 HANG_UP_GRACE = 5
 
-# Descriptors are small numbers; closing above this one would only cost time where there is no close_range(2).
-DESCRIPTOR_LIMIT = 1 << 16
-
 IGNORED = (
     signal.SIGINT,
     signal.SIGQUIT,
@@ -52,7 +50,7 @@ IGNORED = (
 
 
 def fork_agent(
-    *, parent: int, messages: int, commands: int, outer: int, foreground: bool, restore_outer: Callable[[], None]
+    *, parent: int, messages: int, commands: int, exec_errors: int, foreground: bool, restore_outer: Callable[[], None]
 ) -> None:
     """Fork the agent off the leader of the PTY's session; returns in the agent only.
 
@@ -62,11 +60,10 @@ def fork_agent(
         parent: process id of the lifecycle-wrap that we work for.
         messages: pipe to write messages to.
         commands: pipe to read commands from.
-        outer: descriptor that `restore_outer` needs.
+        exec_errors: pipe that is closed by the agent's exec, and so must not stay open here.
         foreground: whether the agent starts in the foreground of its terminal.
         restore_outer: puts the outer terminal back; called when `parent` died without doing so.
     """
-    signal.set_wakeup_fd(-1)
     for number in IGNORED:
         signal.signal(number, signal.SIG_IGN)
     agent = os.fork()
@@ -77,9 +74,7 @@ def fork_agent(
         _default_signals()
         return
     try:
-        keep = sorted((messages, commands, outer))
-        for below, above in zip([0, *keep], [*keep, DESCRIPTOR_LIMIT], strict=True):
-            os.closerange(below + 1, above)
+        os.close(exec_errors)
         _watch(agent, parent, messages, commands, restore_outer)
     finally:
         os._exit(0)

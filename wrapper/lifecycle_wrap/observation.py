@@ -8,7 +8,6 @@ fails. It never touches a descriptor.
 from __future__ import annotations
 
 import time
-from collections import deque
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -105,7 +104,7 @@ class Watch:
         self._log = log
         self._clock = clock
         self._observer: Observer | None = None
-        self._unlooked: deque[tuple[bool, bytes]] = deque()
+        self._unlooked: list[tuple[bool, bytes]] = []
         self._undecided = b""
         self.loading = True
         self.to_agent = bytearray()
@@ -185,11 +184,11 @@ class Watch:
 
     def look(self) -> None:
         """Let the observer look at one slice of what has passed."""
-        is_input, data = self._unlooked.popleft()
+        is_input, data = self._unlooked.pop(0)
         slices = [data]
         size = len(data)
         while self._unlooked and self._unlooked[0][0] == is_input and size < LOOK_SLICE:
-            slices.append(self._unlooked.popleft()[1])
+            slices.append(self._unlooked.pop(0)[1])
             size += len(slices[-1])
         self.unlooked -= size
         data = b"".join(slices)
@@ -235,7 +234,7 @@ class Watch:
         self._unlooked.append((is_input, data))
         self.unlooked += len(data)
         while self.loading and self.unlooked > KEPT_LIMIT:
-            self.unlooked -= len(self._unlooked.popleft()[1])
+            self.unlooked -= len(self._unlooked.pop(0)[1])
 
     def _take(self) -> None:
         observer = self._observer

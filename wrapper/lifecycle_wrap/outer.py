@@ -10,7 +10,6 @@ import fcntl
 import os
 import sys
 import termios
-from contextlib import suppress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -141,9 +140,13 @@ def _open_again(fd: int) -> int:
 def _names(fd: int) -> list[str]:
     """Paths that open the terminal on `fd`, best first."""
     names = []
-    with suppress(OSError):  # a terminal of another mount namespace has no name here
+    try:
         names.append(os.ttyname(fd))
-    with suppress(OSError):  # answered for our controlling terminal only
+    except OSError:  # a terminal of another mount namespace has no name here
+        names.clear()
+    try:
         os.tcgetpgrp(fd)
-        names.append(CONTROLLING)  # opens also where the terminal belongs to another user (su)
-    return names
+    except OSError:  # answered for our controlling terminal only
+        return names
+    # Opens also where the terminal belongs to another user (su).
+    return [*names, CONTROLLING]

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import errno
 import os
-import signal
+
+from .lean import signal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ side whose other side does not take its bytes is not read.
 from __future__ import annotations
 
 import os
-import signal
 import time
 
 from . import monitor
+from .lean import signal
 from .outer import unpack_size
 from .readiness import READ, WRITE, make_readiness
 from .signals import ENDING, FORWARDED, WAKE
@@ -40,6 +40,9 @@ LAST_OUTPUT = 256 << 10
 # How long the agent may take over TERM, HUP, INT or QUIT, and then over SIGKILL, in seconds.
 ENDING_GRACE = 5.0
 KILLED_GRACE = 1.0
+# The observer is loaded once the agent has shown something, or after this long: two programs that start together
+# are in each other's way.
+LOAD_DELAY = 0.03
 # Bytes are looked at when nothing has come for this long: an echo must not wait for a look at its key; ...
 LOOK_PAUSE = 0.002
 # ... or at the latest after this long.
@@ -111,6 +114,7 @@ class Pump:
         self._kill_at: float | None = None
         self._killed = False
         self._look_by: float | None = None
+        self._load_at: float | None = clock() + LOAD_DELAY
         self.to_agent = ByteQueue(child.master)
         self.to_outer = ByteQueue(outer.output)
         self.status: int | None = None
@@ -165,6 +169,9 @@ class Pump:
         if child.messages in ready:
             self._take_messages()
         now = self._clock()
+        if self._load_at is not None and (now >= self._load_at or watch.unlooked):
+            self._load_at = None
+            self._loader.start()
         if watch.due:
             if self._look_by is None:
                 self._look_by = now + LOOK_DELAY
@@ -188,7 +195,7 @@ class Pump:
     def _timeout(self) -> float | None:
         if self._watch.due:
             return LOOK_PAUSE
-        deadlines = [at for at in (self._watch.deadline, self._kill_at) if at is not None]
+        deadlines = [at for at in (self._watch.deadline, self._kill_at, self._load_at) if at is not None]
         return max(0.0, min(deadlines) - self._clock()) if deadlines else None
 
     def _read_input(self) -> None:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import os
 import select
-import signal
 
 from . import monitor
+from .lean import signal
 from .outer import Outer
 from .signals import ENDING, FORWARDED, SignalPipe
 

@@ -6,7 +6,8 @@ Owns the dispositions of our process while an agent runs, and how we stop oursel
 from __future__ import annotations
 
 import os
-import signal
+
+from .lean import signal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

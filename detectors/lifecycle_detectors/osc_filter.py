@@ -73,7 +73,7 @@ class OscFilter:
         position = 0
         while position < len(data):
             position = (self._step_in_tmux if self._in_tmux else self._step)(data, position, parts)
-        return data if len(parts) == 1 and len(parts[0]) == len(data) else b"".join(parts)
+        return b"".join(parts)
 
     def flush(self) -> bytes:
         """The stream ends: give what is held."""

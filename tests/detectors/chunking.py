@@ -35,9 +35,10 @@ _SNIPPETS: Sequence[bytes] = (
     b"\x1b]7501;?\x07", b"\x1b]7501;state=working:app=x\x1b\\", b"\x1b]7501;state=", b"\x1b]133;D;1\x07", b"\x1b]75",
     b"\x1b]99;i=1:d=0;a\x1b\\", b"\x1b]777;notify;a;b\x07", b"\x1b]7;file://h/tmp%20x\x07", b"\x1bP+q544e\x1b\\",
     b"\x1bP", b"\x1bPtmux;\x1b\x1b]0;x\x07\x1b\x1b]7501;?\x1b\x1b\\\x1b\\", b"\x1bPtmux;", b"\x1b_Gi=1;AA\x1b\\",
-    b"\x1b^pm\x1b\\", b"\x1bXsos", b"\x1b\x1b]", b"\x1b[200~paste\r\x1b[201~", b"\x1b[27u", b"\x1b[13;1:3u", b"\x1b[99;5u",
-    b"\x1b[M !!",
-    b"\x1b[<0;1;1M", b"\x1b[?62;4c", b"\x1b[1;1R", b"\x1bOA", b"\x1b[I", b"\r", b"\x03", b"0123456789;:", b"mHJh~u",
+    b"\x1b^pm\x1b\\", b"\x1bXsos", b"\x1b\x1b]", b"\x1b[200~paste\r\x1b[201~", b"\x1b[27u", b"\x1b[13;1:3u",
+    b"\x1b[99;5u",
+    b"\x1b[M !!", b"\x1b[<0;1;1M", b"\x1b[?62;4c", b"\x1b[1;1R", b"\x1bOA", b"\x1b[I", b"\r",
+    b"\x03", b"0123456789;:", b"mHJh~u",
 )  # fmt: skip
 
 

@@ -3,6 +3,7 @@ import random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pyghostty import Terminal
 from tests.detectors.chunking import random_cuts, random_stream, same_over_every_cut
 
 from lifecycle_detectors.parser import (
@@ -170,6 +171,17 @@ def test_at_ground_is_exact_after_every_byte() -> None:
     }.items():
         assert at_ground(data, text=True) == expected, data
         assert at_ground(data, text=False) == expected, data
+
+
+@pytest.mark.parametrize("data", [case[1] for case in CASES if "tmux" not in case[0] and b"\x9c" not in case[1]])
+def test_at_ground_agrees_with_libghostty(data: bytes) -> None:
+    """Not compared: tmux's passthrough, which is tmux's own, and the C1 byte 9C, which libghostty takes outside OSC."""
+    terminal, parser = Terminal(), Parser(text=False)
+    for index in range(len(data)):
+        terminal.feed(data[index : index + 1])
+        parser.feed(data[index : index + 1])
+        assert parser.at_ground == (terminal.feed_until_ground(b"") == 0), data[: index + 1]
+    terminal.close()
 
 
 @pytest.mark.parametrize("text", [True, False])

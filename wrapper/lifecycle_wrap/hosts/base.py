@@ -29,6 +29,9 @@ OUTPUT_LIMIT = 64 * 1024
 REAP_SECONDS = 0.25
 """How long a killed command may take to be gone before it is left to the kernel."""
 
+ID_BYTES = 256
+"""The most that is taken of an id in the environment; the ids of hosts are far shorter."""
+
 POLL_SECONDS = 0.05
 """How often an answering command is looked at, whose end is not told by its output because a grandchild holds it
 open."""

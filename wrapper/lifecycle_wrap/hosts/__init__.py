@@ -1,8 +1,7 @@
-"""The hosts around the agent: which there are, and which of them this session tells.
+"""The hosts around the agent: which there are, and which of them the policy lets this session tell.
 
-Owns the table of built-in hosts. This module is imported before the agent starts, so it imports nothing but the
-standard library's lightest and no adapter: an adapter's module is imported only once its host is seen in the
-environment.
+Owns the table of built-in hosts. This module is imported before the agent starts, so it imports nothing at all, and no
+adapter: an adapter's module is imported only once its host is seen in the environment.
 
 An adapter of another package is found through the entry-point group `lifecycle_wrap.hosts`; its entry point names a
 subclass of `hosts.base.Host`. The built-in ones are registered there too, so that the group lists all there are.
@@ -10,13 +9,11 @@ subclass of `hosts.base.Host`. The built-in ones are registered there too, so th
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator, Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
     from importlib.metadata import EntryPoint
+    from typing import Any
 
     from lifecycle_wrap.config import Config
     from lifecycle_wrap.manager import Lookup
@@ -29,7 +26,7 @@ AUTO = "auto"
 """In `lifecycle.adapters`: every host that is detected."""
 
 
-class BuiltIn(NamedTuple):
+class BuiltIn:
     """What is known of a built-in host without importing its adapter.
 
     Attributes:
@@ -43,19 +40,30 @@ class BuiltIn(NamedTuple):
         options: its keys in `[lifecycle]`, each with its choices, the default first.
     """
 
-    adapter: str
-    type: str
-    markers: tuple[str, ...] = ()
-    terms: tuple[str, ...] = ("",)
-    hides: tuple[str, ...] = ()
-    options: Mapping[str, tuple[str, ...]] = {}
+    __slots__ = ("adapter", "hides", "markers", "options", "terms", "type")
+
+    def __init__(
+        self,
+        adapter: str,
+        type: str,
+        markers: tuple[str, ...] = (),
+        terms: tuple[str, ...] = ("",),
+        hides: tuple[str, ...] = (),
+        options: Mapping[str, tuple[str, ...]] | None = None,
+    ) -> None:
+        self.adapter = adapter
+        self.type = type
+        self.markers = markers
+        self.terms = terms
+        self.hides = hides
+        self.options = options or {}
 
     def shown_by(self, environ: Mapping[str, str]) -> bool:
         """Tell whether the environment has the host's marks."""
         return all(environ.get(marker) for marker in self.markers)
 
 
-BUILT_IN: dict[str, BuiltIn] = {
+BUILT_IN = {
     "herdr": BuiltIn(
         "lifecycle_wrap.hosts.herdr:Herdr",
         "native",
@@ -127,11 +135,19 @@ def wanted(config: Config, environ: Mapping[str, str]) -> bool:
     return config.enabled and bool(config.commands or may_be_foreign or visible(config, environ))
 
 
-def hidden_variables(config: Config, environ: Mapping[str, str]) -> tuple[str, ...]:
+def hidden_variables(environ: Mapping[str, str], load_config: Callable[[], Config]) -> tuple[str, ...]:
     """Return the variables that the agent must not inherit, so that one of its own hooks does not take our place.
 
     Only the pane host that we are most likely directly in counts: further out nothing is told by us.
+
+    Args:
+        environ: our environment.
+        load_config: returns the configuration; called only where a host that hides something is in the environment,
+            for the agent's start waits for it.
     """
+    if not any(host.hides and host.shown_by(environ) for host in BUILT_IN.values()):
+        return ()
+    config = load_config()
     for name in visible(config, environ):
         host = BUILT_IN[name]
         if host.hides and "keep" not in config.host_options[name].values():
@@ -154,15 +170,19 @@ def installed() -> dict[str, EntryPoint]:
     `importlib.metadata` takes some 50 ms to import and reads every installed package, so it is asked only when a look
     into the directories has shown that a package other than ours names the group.
     """
-    if not any(_offers_hosts(Path(directory)) for directory in sys.path):
+    import sys
+
+    if not any(_offers_hosts(directory) for directory in sys.path):
         return {}
     from importlib.metadata import entry_points
 
     return {point.name: point for point in entry_points(group=ENTRY_POINTS) if point.name not in BUILT_IN}
 
 
-def _offers_hosts(directory: Path) -> bool:
-    for file in directory.glob("*.dist-info/entry_points.txt"):
+def _offers_hosts(directory: str) -> bool:
+    from pathlib import Path
+
+    for file in Path(directory).glob("*.dist-info/entry_points.txt"):
         if file.parent.name.startswith("lifecycle_wrap-"):
             continue
         try:

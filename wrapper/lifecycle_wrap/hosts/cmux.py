@@ -12,11 +12,11 @@ import os
 import shutil
 import sys
 from collections.abc import Hashable, Mapping
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 from lifecycle_wrap.projection import LifecycleEvent
 
-from .base import ID_BYTES, Call, Detection, Host, HostError, HostGone
+from .base import ID_BYTES, Call, Detection, Host, HostError, HostGone, Setup
 
 ON_MACOS = sys.platform == "darwin"
 
@@ -58,8 +58,8 @@ class Cmux(Host):
             return Detection(False, "cmux CLI was not found")
         return Detection(True, "cmux surface and CLI detected")
 
-    def __init__(self, *args: Any) -> None:
-        super().__init__(*args)
+    def __init__(self, setup: Setup) -> None:
+        super().__init__(setup)
         environ = self.setup.environ
         self._workspace = f"--workspace={_id(environ, 'CMUX_WORKSPACE_ID')}"
         self._surface = _id(environ, "CMUX_SURFACE_ID")

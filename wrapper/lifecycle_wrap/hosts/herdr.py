@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 
 from lifecycle_wrap.projection import LifecycleEvent, collapse
 
-from .base import ID_BYTES, Call, Detection, ErrorClass, Host, HostError, HostGone
+from .base import ID_BYTES, Call, Detection, ErrorClass, Host, HostError, HostGone, Setup
 from .sockets import exchange_line
 
 SOURCE = "custom:lifecycle-wrap"
@@ -52,8 +52,8 @@ class Herdr(Host):
             return Detection(False, "herdr CLI was not found")
         return Detection(True, "herdr pane and CLI detected")
 
-    def __init__(self, *args: Any) -> None:
-        super().__init__(*args)
+    def __init__(self, setup: Setup) -> None:
+        super().__init__(setup)
         self._sequence = 0
         self._told: LifecycleEvent | None = None
         self._metadata: dict[str, Any] = {}

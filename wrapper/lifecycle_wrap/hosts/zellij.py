@@ -12,11 +12,11 @@ import json
 import re
 import shutil
 from collections.abc import Hashable, Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from lifecycle_wrap.projection import LifecycleEvent
 
-from .base import Call, Detection, Host, HostError
+from .base import Call, Detection, Host, HostError, Setup
 
 PIPE = "lifecycle"
 
@@ -38,8 +38,8 @@ class Zellij(Host):
             return Detection(False, "zellij CLI was not found")
         return Detection(True, "zellij pane and CLI detected")
 
-    def __init__(self, *args: Any) -> None:
-        super().__init__(*args)
+    def __init__(self, setup: Setup) -> None:
+        super().__init__(setup)
         self._pane = self.setup.environ["ZELLIJ_PANE_ID"]
         self._renames = False
 

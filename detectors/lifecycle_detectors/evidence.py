@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from .layout import ComposerShape, Layout, Region, bare
+from .layout import ComposerShape, Layout, Region, bare, is_frame
 
 SPINNERS = re.compile(
     "["
@@ -118,9 +118,9 @@ class ScreenView:
         return self._lines[region]
 
     def text(self, region: str) -> str:
-        """A region's lines as one line: what the agent wrapped itself is whole again."""
+        """A region's lines as one line, frames left out: what the agent wrapped itself is whole again."""
         if region not in self._text:
-            self._text[region] = " ".join(line for line in self.lines(region) if line)
+            self._text[region] = " ".join(line for line in self.lines(region) if not is_frame(line))
         return self._text[region]
 
     def moved_at(self, region: str, pattern: re.Pattern[str], *, spun: bool) -> float:
@@ -169,6 +169,8 @@ class Evidence:
         prompt: the last OSC 133 mark.
         output_at, key_at, submit_at, interrupt_at: when the agent last printed, the user last pressed a key, ...
         held_at: since when a hold rule holds.
+        unblocked_at: when a dialog was last seen to be gone.
+        ready_at: when the agent was first published as idle: its start is over.
         screen: the present view, or None where the screen is not looked at.
     """
 
@@ -188,6 +190,8 @@ class Evidence:
     submit_at: float = NEVER
     interrupt_at: float = NEVER
     held_at: float = NEVER
+    unblocked_at: float = NEVER
+    ready_at: float = NEVER
     screen: ScreenView | None = None
 
 
@@ -195,10 +199,10 @@ def view(
     rows: Sequence[str],
     lines: Sequence[tuple[int, int]],
     cursor_row: int,
-    composer: ComposerShape | None,
+    composers: Sequence[ComposerShape],
     motion: Motion,
     *,
     alternate: bool,
 ) -> ScreenView:
     """Build the view of one snapshot."""
-    return ScreenView(Layout(rows, cursor_row, lines, composer), motion, alternate=alternate)
+    return ScreenView(Layout(rows, cursor_row, lines, composers), motion, alternate=alternate)

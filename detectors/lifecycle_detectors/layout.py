@@ -56,8 +56,12 @@ _RULE = re.compile(r"^\s*[╭┌╔├╰└╚]?[─━═▔▁╌┄┈▀▄
 _RULE_END = re.compile(r"[─━═▔▁╌┄┈▀▄]{2,}\s?[─━═▔▁╌┄┈▀▄]*[╮┐╗┤╯┘╝]?\s*$")
 _RULE_GLYPHS = "─━═▔▁╌┄┈▀▄"
 _SIDES = "│┃║|▌▐"
-_BOX_TOP = re.compile(r"^\s*[╭┌╔][─━═]{2,}")
+_FRAME_GLYPHS = _RULE_GLYPHS + _SIDES + "╭╮╰╯┌┐└┘├┤┬┴┼╔╗╚╝╠╣╹╻ \t"
+_BOX_TOP = re.compile(r"^\s*[╭┌╔╻][─━═▄]{2,}")
 _BOX_BOTTOM = re.compile(r"^\s*[╰└╚╹][─━═▀]{2,}")
+_BAR = re.compile(r"^\s*[┃▌]")
+_BAR_BOTTOM = re.compile(r"^\s*╹▀{2,}")
+_GAP = re.compile(r"\s{3,}\S")
 
 
 class Region(NamedTuple):
@@ -77,7 +81,8 @@ class ComposerShape:
     Attributes:
         prompt: found (searched) in the composer's first row, box sides removed.
         not_prompt: never found in that row (a numbered choice of a dialog looks like a prompt to some).
-        frame: `rules` (a horizontal rule right above and one below), `top-rule` (one above), `box`, or `none`.
+        frame: `rules` (a horizontal rule right above and one below), `top-rule` (one above), `box`, `bar` (rows with a
+            bar at their left side, closed by a thick edge below; `prompt` is found in any of them), or `none`.
     """
 
     prompt: re.Pattern[str]
@@ -85,7 +90,7 @@ class ComposerShape:
     frame: str = "none"
 
 
-FRAMES = frozenset({"rules", "top-rule", "box", "none"})
+FRAMES = frozenset({"rules", "top-rule", "box", "bar", "none"})
 
 
 def bare(row: str) -> str:
@@ -99,14 +104,22 @@ def bare(row: str) -> str:
 
 
 def is_rule(row: str) -> bool:
-    """Tell whether a row is a horizontal rule, alone or with a label in it (`── input ───`)."""
+    """Tell whether a row is a horizontal rule, alone or with a label in it (`── input ───`).
+
+    A rule with a gap is one that something else was drawn over.
+    """
     text = row.strip()
     if len(text) < 3 or text[0] not in _RULE_GLYPHS:
         return False
-    if not _RULE.match(text):
+    if not _RULE.match(text) or _GAP.search(text):
         return False
     drawn = sum(text.count(glyph) for glyph in _RULE_GLYPHS)
     return drawn * 2 >= len(text) or bool(_RULE_END.search(text))
+
+
+def is_frame(row: str) -> bool:
+    """Tell whether a row has nothing but the glyphs of frames."""
+    return not row.strip(_FRAME_GLYPHS)
 
 
 def is_dashed(row: str) -> bool:
@@ -121,7 +134,7 @@ class Layout:
         rows: rendered rows, top to bottom.
         cursor_row: where the cursor is.
         lines: `(first_row, last_row)` (inclusive) of each logical line, top to bottom.
-        composer: the agent's composer, or None when it has none that could be told.
+        composers: the shapes that the agent's composer may have.
     """
 
     def __init__(
@@ -129,12 +142,12 @@ class Layout:
         rows: Sequence[str],
         cursor_row: int,
         lines: Sequence[tuple[int, int]],
-        composer: ComposerShape | None,
+        composers: Sequence[ComposerShape],
     ) -> None:
         self.rows = rows
         self._cursor_row = cursor_row
         self._lines = lines
-        self._shape = composer
+        self._shapes = composers
 
     @cached_property
     def _rules(self) -> list[int]:
@@ -151,12 +164,19 @@ class Layout:
     @cached_property
     def composer(self) -> Region:
         """The composer's rows, or `NOWHERE`."""
-        if self._shape is None:
-            return NOWHERE
-        if self._shape.frame == "rules":
-            return self._between_rules(self._shape)
+        for shape in self._shapes:
+            found = self._find_composer(shape)
+            if found != NOWHERE:
+                return found
+        return NOWHERE
+
+    def _find_composer(self, shape: ComposerShape) -> Region:
+        if shape.frame == "rules":
+            return self._between_rules(shape)
+        if shape.frame == "bar":
+            return self._beside_bar(shape)
         for index in range(self.end - 1, -1, -1):
-            if self._is_prompt(index, self._shape) and self._is_framed(index, self._shape):
+            if self._is_prompt(index, shape) and self._is_framed(index, shape):
                 return Region(index, self._composer_end(index))
         return NOWHERE
 
@@ -186,8 +206,20 @@ class Layout:
     def _between_rules(self, shape: ComposerShape) -> Region:
         rules = [i for i in self._rules if not is_dashed(self.rows[i])]
         for upper, lower in reversed(list(pairwise(rules))):
-            if lower - upper > 1 and self._is_prompt(upper + 1, shape):
+            alike = self.rows[upper].lstrip()[0] == self.rows[lower].lstrip()[0]
+            if alike and lower - upper > 1 and self._is_prompt(upper + 1, shape):
                 return Region(upper + 1, lower)
+        return NOWHERE
+
+    def _beside_bar(self, shape: ComposerShape) -> Region:
+        for last in range(self.end - 1, -1, -1):
+            if not _BAR_BOTTOM.match(self.rows[last]):
+                continue
+            first = last
+            while first > 0 and _BAR.match(self.rows[first - 1]):
+                first -= 1
+            if any(self._is_prompt(index, shape) for index in range(first, last)):
+                return Region(first, last)
         return NOWHERE
 
     def _is_edge(self, index: int) -> bool:
@@ -208,12 +240,12 @@ class Layout:
     def status_block(self) -> Region:
         """The last `STATUS_PARAGRAPHS` paragraphs above the composer."""
         last = self.above_composer.last
-        while last > 0 and not self.rows[last - 1].strip():
+        while last > 0 and not bare(self.rows[last - 1]):
             last -= 1
         first = last
         paragraphs = 1
         while first > 0 and last - first < BOTTOM_ROWS:
-            if not self.rows[first - 1].strip() and self.rows[first].strip():
+            if not bare(self.rows[first - 1]) and bare(self.rows[first]):
                 paragraphs += 1
                 if paragraphs > STATUS_PARAGRAPHS:
                     break
@@ -222,10 +254,13 @@ class Layout:
 
     @cached_property
     def below_composer(self) -> Region:
-        """Everything below the composer; `NOWHERE` without a composer."""
+        """Everything below the composer and its frame; `NOWHERE` without a composer."""
         if self.composer == NOWHERE:
             return NOWHERE
-        return Region(self.composer.last, self.end)
+        first = self.composer.last
+        while first < self.end and self._is_edge(first):
+            first += 1
+        return Region(first, self.end)
 
     @cached_property
     def dialog(self) -> Region:
@@ -306,12 +341,15 @@ class Layout:
         return found
 
     def region_lines(self, name: str) -> list[str]:
-        """Return a region's logical lines, bare; a region that starts in the middle of a line gets its part of it."""
+        """Return a region's logical lines, bare and each run of blanks made one.
+
+        A region that starts in the middle of a line gets its part of it.
+        """
         first, last = self.region(name)
         found = []
         for start, stop in self._lines:
             if stop < first or start >= last:
                 continue
             part = self.rows[max(start, first) : min(stop + 1, last)]
-            found.append(bare("".join(part) if len(part) > 1 else part[0]))
+            found.append(" ".join(bare("".join(part)).split()))
         return found

@@ -69,7 +69,7 @@ class Condition:
         moving: the matching row, or the title, moved in place within so many seconds.
         spinning: as `moving`, but a spinner glyph turned, not only a counter.
         after_submit: the evidence is younger than the user's last submit.
-        expected: for `composer` and `alternate`: whether it has to be there.
+        expected: for `composer`, `alternate` and `startup`: whether it has to be so.
     """
 
     source: Source
@@ -172,6 +172,14 @@ def _alternate(condition: Condition, evidence: Evidence, moment: Moment) -> bool
     return evidence.screen is not None and evidence.screen.alternate is condition.expected
 
 
+def _startup(condition: Condition, evidence: Evidence, moment: Moment) -> bool:
+    return (evidence.ready_at == NEVER) is condition.expected
+
+
+def _unblocked(condition: Condition, evidence: Evidence, moment: Moment) -> bool:
+    return evidence.unblocked_at != NEVER and _timely(condition, evidence, evidence.unblocked_at, moment)
+
+
 def _quiet(condition: Condition, evidence: Evidence, moment: Moment) -> bool:
     assert condition.still is not None
     return evidence.output_at != NEVER and moment.after(evidence.output_at, condition.still)
@@ -195,6 +203,8 @@ _TESTS = {
     "region": _region,
     "composer": _composer,
     "alternate": _alternate,
+    "startup": _startup,
+    "unblocked": _unblocked,
     "quiet": _quiet,
     "input": _input,
 }
@@ -209,6 +219,8 @@ SUBJECTS: dict[str, Source] = {
     "region": Source.SCREEN,
     "composer": Source.SCREEN,
     "alternate": Source.SCREEN,
+    "startup": Source.PROCESS,
+    "unblocked": Source.SCREEN,
     "quiet": Source.OUTPUT,
     "input": Source.INPUT,
 }

@@ -125,7 +125,7 @@ class Session:
         self._resized_at = NEVER
         self._seen_generation = -1
         self._turn = 0
-        self._in_turn = False
+        self._was_blocked = False
         self._title = ""
         self._percent: int | None = None
         self._ended = False
@@ -253,7 +253,7 @@ class Session:
         self._expire_progress(now)
         moment = Moment(now)
         self._look_at_screen(now, moment)
-        rule = judge(self.profile.rules, self._evidence, moment)
+        rule = self._verdict(now, moment)
         if rule is None or rule.state is None:
             self._machine.withdraw()
         else:
@@ -264,6 +264,15 @@ class Session:
         if moment.again_at is not None:
             self._judge_at = moment.again_at
         return True
+
+    def _verdict(self, now: float, moment: Moment) -> Rule | None:
+        rule = judge(self.profile.rules, self._evidence, moment)
+        blocked = rule is not None and rule.state is State.BLOCKED
+        if self._was_blocked and not blocked:
+            self._evidence.unblocked_at = now
+            rule = judge(self.profile.rules, self._evidence, moment)
+        self._was_blocked = blocked
+        return rule
 
     def _look_at_screen(self, now: float, moment: Moment) -> None:
         screen = self._screen
@@ -276,7 +285,7 @@ class Session:
             self._motion.update(rows, now)
             lines = [(line.first_row, line.last_row) for line in screen.lines()]
             self._evidence.screen = view(
-                rows, lines, screen.cursor.row, self.profile.composer, self._motion, alternate=screen.alternate
+                rows, lines, screen.cursor.row, self.profile.composers, self._motion, alternate=screen.alternate
             )
 
     def _is_lost(self) -> bool:
@@ -289,6 +298,8 @@ class Session:
 
     def _publish(self, change: Change[Rule], events: list[SessionEvent]) -> None:
         rule, at = change.reason, change.at
+        if change.state is State.IDLE and self._evidence.ready_at == NEVER:
+            self._evidence.ready_at = at
         was_idle = change.previous in (State.IDLE, State.UNKNOWN)
         entered = change.state is not change.previous
         if entered and change.previous is State.BLOCKED:

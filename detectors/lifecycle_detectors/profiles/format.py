@@ -21,10 +21,10 @@ Grammar, in TOML (`?` may be missing):
     [timing]?
     settle? = 1.0                        # seconds that working -> idle must stand
 
-    [composer]?                          # the agent's input area
+    [composer]?                          # the agent's input area; [[composer]] where it has several shapes
     prompt = '^❯'                        # found in its first row
     not_prompt? = '^❯ \d+\.'
-    frame? = "rules"                     # rules, top-rule, box, none
+    frame? = "rules"                     # rules, top-rule, box, bar, none: see ComposerShape in layout.py
 
     [[rule]]*
     id = "permission"
@@ -46,6 +46,8 @@ A CONDITION is a table with one subject and what narrows it:
     { prompt = ["A"], fresh?, after_submit? }                  # OSC 133 A B C D
     { region = "dialog", line? = 'regex' | text? = 'regex', still? = 1.0, moving? = 2.5, spinning? = 2.5 }
     { composer = true } { alternate = true }
+    { startup = true }                                         # the agent has not been idle yet
+    { unblocked = true, fresh? }                               # a dialog stood and is gone
     { quiet = 1.0 }
     { input = ["submit"], fresh?, after_submit? }              # key submit interrupt
 
@@ -112,7 +114,7 @@ class Profile:
         session_options: options whose value is the agent's session id.
         resume: the command that resumes a session, `{session_id}` in it, or empty.
         settle: seconds that a change from working to idle must stand.
-        composer: the shape of the input area, or None.
+        composers: the shapes that the input area may have.
         rules: ordered by falling priority.
     """
 
@@ -126,7 +128,7 @@ class Profile:
     session_options: tuple[str, ...]
     resume: tuple[str, ...]
     settle: float
-    composer: ComposerShape | None
+    composers: tuple[ComposerShape, ...]
     rules: tuple[Rule, ...]
 
     @property
@@ -245,7 +247,7 @@ def parse_profile(text: str, file: str, parent: Parent) -> Profile:
         verified=table.strings("verified"),
         follow=table.take("follow", bool, False),
         settle=_timing(table, base),
-        composer=_composer(table, base),
+        composers=_composers(table, base),
         rules=_rules(table, base),
         **_match(table),
         **_session(table),
@@ -295,10 +297,15 @@ def _timing(table: _Table, base: Profile | None) -> float:
     return DEFAULT_SETTLE if base is None else base.settle
 
 
-def _composer(table: _Table, base: Profile | None) -> ComposerShape | None:
-    composer = _sub(table, "composer")
-    if composer is None:
-        return None if base is None else base.composer
+def _composers(table: _Table, base: Profile | None) -> tuple[ComposerShape, ...]:
+    if not table.has("composer"):
+        return () if base is None else base.composers
+    raw: Any = table.take("composer", (dict, list), {})
+    shapes = raw if isinstance(raw, list) else [raw]
+    return tuple(_composer(_Table(table.file, "composer", shape)) for shape in shapes)
+
+
+def _composer(composer: _Table) -> ComposerShape:
     frame = composer.text("frame", "none")
     if frame not in FRAMES:
         raise composer.error("frame", f"is {frame!r}", f"use {', '.join(sorted(FRAMES))}")
@@ -423,9 +430,10 @@ def _read_input(table: _Table, condition: Condition) -> Condition:
     return _read_age(table, replace(condition, values=table.names("input", INPUTS)))
 
 
-def _read_bell(table: _Table, condition: Condition) -> Condition:
-    if not table.take("bell", bool, True):
-        raise table.error("bell", "is false", "write bell = true, or put it in `none`")
+def _read_moment(table: _Table, condition: Condition) -> Condition:
+    if not table.take(condition.subject, bool, True):
+        remedy = f"write {condition.subject} = true, or put it in `none`"
+        raise table.error(condition.subject, "is false", remedy)
     return _read_age(table, condition)
 
 
@@ -463,11 +471,13 @@ _READERS: dict[str, Callable[[_Table, Condition], Condition]] = {
     "progress": _read_progress,
     "status": _read_status,
     "notification": _read_notification,
-    "bell": _read_bell,
+    "bell": _read_moment,
     "prompt": _read_prompt,
     "region": _read_region,
     "composer": _read_flag,
     "alternate": _read_flag,
+    "startup": _read_flag,
+    "unblocked": _read_moment,
     "quiet": _read_quiet,
     "input": _read_input,
 }

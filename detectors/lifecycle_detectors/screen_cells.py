@@ -6,6 +6,7 @@ are wcwidth's but for what is listed here.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -146,15 +147,33 @@ class _Widths(dict[str, int]):
 WIDTHS = _Widths(_OTHER_WIDTHS)
 
 
+_MODIFIER_BASE = re.compile(
+    "[\u261d\u26f9\u270a-\u270d\U0001f385\U0001f3c2-\U0001f3c4\U0001f3c7\U0001f3ca-\U0001f3cc\U0001f442"
+    "\U0001f443\U0001f446-\U0001f450\U0001f466-\U0001f478\U0001f47c\U0001f481-\U0001f483"
+    "\U0001f485-\U0001f487\U0001f48f\U0001f491\U0001f4aa\U0001f574\U0001f575\U0001f57a\U0001f590"
+    "\U0001f595\U0001f596\U0001f645-\U0001f647\U0001f64b-\U0001f64f\U0001f6a3\U0001f6b4-\U0001f6b6"
+    "\U0001f6c0\U0001f6cc\U0001f90c\U0001f90f\U0001f918-\U0001f91f\U0001f926\U0001f930-\U0001f939"
+    "\U0001f93c-\U0001f93e\U0001f977\U0001f9b5\U0001f9b6\U0001f9b8\U0001f9b9\U0001f9bb"
+    "\U0001f9cd-\U0001f9cf\U0001f9d1-\U0001f9dd\U0001fac3-\U0001fac5\U0001faf0-\U0001fafa]"
+)
+"""Emoji_Modifier_Base of Unicode's emoji-data.txt: the pictographs that take a skin tone."""
+
+
+SKIN_TONES = "\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff"
+
+
 def joins(cluster: str, character: str) -> bool:
-    """The character belongs to the grapheme cluster before it (UAX 29)."""
+    """The character belongs to the grapheme cluster before it (UAX 29); a skin tone only after what takes one."""
+    if character in SKIN_TONES:
+        return _MODIFIER_BASE.match(cluster[-1]) is not None
     *_, last = iter_graphemes(cluster + character)
     return len(last) > 1
 
 
-def is_pictograph(character: str) -> bool:
-    """The character is Extended_Pictographic: only such a one can be joined to an emoji by ZWJ (UAX 29, GB11)."""
-    return len(list(iter_graphemes(character + "\u200d\U0001f600"))) == 1
+def keeps_variation(character: str) -> bool:
+    """Outside of mode 2027 a variation selector stays after this character: a pictograph (UAX 29, GB11) of one colour."""
+    is_pictograph = len(list(iter_graphemes(character + "\u200d\U0001f600"))) == 1
+    return is_pictograph and not _MODIFIER_BASE.match(character)
 
 
 def takes_variation(character: str) -> bool:

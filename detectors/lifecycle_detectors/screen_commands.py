@@ -156,7 +156,7 @@ _COMMANDS: dict[str, tuple[int, Callable[[Model, _Values], None]]] = {
     "d": (1, lambda model, values: _row(model, _first(values))),
     "e": (1, lambda model, values: _row(model, model.cursor.y + 1 + _first(values))),
     "f": (2, _position),
-    "g": (1, lambda model, values: model.clear_tab_stop(_first(values, 0))),
+    "g": (1, lambda model, values: model.clear_tab_stop(_first(values, -1))),
     "h": (32, lambda model, values: model.switch_modes(values, True, private=False)),
     "?h": (32, lambda model, values: model.switch_modes(values, True, private=True)),
     "l": (32, lambda model, values: model.switch_modes(values, False, private=False)),

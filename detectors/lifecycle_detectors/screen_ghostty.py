@@ -17,6 +17,8 @@ from .screen import Cursor, Line, Run, Style
 
 _SCROLLBACK = 500
 """Rows kept above the screen, as in the pyte model: only a terminal that grows shows them again."""
+_SPACE = 0x20
+"""A cell with it shows nothing else: libghostty-vt keeps what combines with a space, but leaves it out of the text."""
 _NAMES = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
 _LEVELS = (0x00, 0x5F, 0x87, 0xAF, 0xD7, 0xFF)
 
@@ -133,7 +135,7 @@ class GhosttyScreen:
         if length[0]:
             codes = ffi.new("uint32_t[]", length[0])
             lib.ghostty_grid_ref_graphemes(ref, codes, length[0], length)
-            return "".join(map(chr, codes))
+            return "".join(map(chr, codes)) if codes[0] != _SPACE else " "
         cell = ffi.new("GhosttyCell*")
         lib.ghostty_grid_ref_cell(ref, cell)
         width = ffi.new("GhosttyCellWide*")

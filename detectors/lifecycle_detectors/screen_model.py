@@ -20,12 +20,13 @@ from .screen_cells import (
     BLANK,
     HEAD_GAP,
     MAX_CLUSTER,
+    SKIN_TONES,
     TAIL,
     WIDTHS,
     Cell,
     Pen,
     Row,
-    is_pictograph,
+    keeps_variation,
     joins,
     takes_variation,
 )
@@ -36,7 +37,8 @@ HISTORY_ROWS = 500
 MAX_CELLS = 32_768
 """Distinct cells (character and attributes) made before their memory is dropped: some 6 MB."""
 
-_BARE = (BLANK, HEAD_GAP, TAIL, " ")
+_TEXTLESS = (BLANK, HEAD_GAP, TAIL)
+_BARE = (*_TEXTLESS, " ")
 """Texts of cells that take no combining character; on a space libghostty-vt keeps it, but never shows it."""
 _CLUSTERS = 2027 << 5
 _REVERSE_WRAP = 45 << 5
@@ -52,7 +54,7 @@ class _Charset(dict[int, str]):
 
 CHARSETS: dict[str, _Charset | None] = {
     "B": None,
-    "0": _Charset({code: character for code, character in enumerate(VT100_MAP) if ord(character) != code}),
+    "0": _Charset({code: VT100_MAP[code] for code in range(0x60, 0x7F)} | {ord("h"): "␤"}),
     "A": _Charset({ord("#"): "£"}),
 }
 
@@ -121,6 +123,7 @@ class Model(Screen):
         self.margins = Margins(0, self.lines - 1)
         self.tabstops = set(range(8, self.columns, 8))
         self.charsets = _Charsets()
+        self._mapping: _Charset | None = None
         self.last_character = ""
         self._forget_pens()
         self.pen = self._pens[_DEFAULT]
@@ -158,36 +161,46 @@ class Model(Screen):
     def draw(self, data: str) -> None:
         """Write text at the cursor: printable characters, of any width."""
         charsets = self.charsets
+        self._mapping = charsets.sets[charsets.active]
         if charsets.once is not None:
-            mapped, charsets.once = charsets.sets[charsets.once], None
-            head = data[0].translate(mapped) if mapped else data[0]
-            data = head + self._mapped(data[1:])
-        else:
-            data = self._mapped(data)
+            self._mapping, after = charsets.sets[charsets.once], self._mapping
+            charsets.once = None
+            self._draw(data[0])
+            self._mapping = after
+            data = data[1:]
+        self._draw(data)
+
+    def _draw(self, data: str) -> None:
         if data.isascii():
-            self._write(data, data)
+            self._write(data)
             return
-        start = 0
         clusters = _CLUSTERS in self.mode
+        start = 0
         for end, character in enumerate(data):
             width = WIDTHS[character]
             if width == 1 and not (clusters and character > "\xff"):
                 continue
-            self._write(data[start:end], data[start:end])
+            self._write(data[start:end])
             start = end + 1
-            if width >= 0 and not (clusters and character > "\xff" and self._join(character)):
-                self._write_odd(character, width)
-        self._write(data[start:], data[start:])
+            if width < 0 or (clusters and character > "\xff" and self._join(character)):
+                continue
+            if width == 0:
+                self._attach(character)
+            elif width == 1:
+                self._write(character)
+            else:
+                self._write_wide(character)
+        self._write(data[start:])
 
-    def _mapped(self, data: str) -> str:
-        mapped = self.charsets.sets[self.charsets.active]
-        return data.translate(mapped) if mapped else data
+    def _mapped(self, text: str) -> str:
+        return text.translate(self._mapping) if self._mapping else text
 
-    def _write(self, text: str, written: str) -> None:
+    def _write(self, text: str) -> None:
         """Write characters of one column each."""
         if not text:
             return
-        self.last_character = written[-1]
+        self.last_character = text[-1]
+        text = self._mapped(text)
         insert = mo.IRM in self.mode
         cursor = self.cursor
         columns = self.columns
@@ -217,44 +230,35 @@ class Model(Screen):
             cursor.x = end
             start += count
 
-    def _write_odd(self, character: str, width: int) -> None:
-        if width == 0:
-            self._attach(character)
-        elif width == 1:
-            self._write(character, character)
-        else:
-            self._write_wide(character)
-
     def _write_wide(self, character: str) -> None:
         self.last_character = character
         cursor = self.cursor
         columns = self.columns
         wraps = mo.DECAWM in self.mode
-        if cursor.x >= columns:
-            if wraps:
-                self._wrap()
-            else:
-                cursor.x = columns - 1
+        if cursor.x >= columns and wraps:
+            self._wrap()
         if columns < 2:
-            self._write(BLANK, character)
+            self._write(BLANK)
             return
         if mo.IRM in self.mode and cursor.x + 2 < columns:
             self.insert_characters(2)
-        if cursor.x == columns - 1:
+        if cursor.x >= columns - 1:
             if not wraps:
                 return
             row = self.buffer[cursor.y]
             self._part(row, columns - 1, columns)
             row[-1] = self.pen.cells[HEAD_GAP]
-            row.text = None
-            self.touched.add(cursor.y)
+            self._changed(row)
             self._wrap()
-        row = self.buffer[cursor.y]
-        x = cursor.x
-        self._part(row, x, x + 2)
-        row[x : x + 2] = self.pen.cells[character], self.pen.cells[TAIL]
-        row.text = None
-        self.touched.add(cursor.y)
+        self._put_wide(self._mapped(character))
+
+    def _put_wide(self, text: str) -> None:
+        cursor = self.cursor
+        row, x = self.buffer[cursor.y], cursor.x
+        if x or not _is_wide(row, 0):
+            self._part(row, x, x + 2)
+        row[x : x + 2] = self.pen.cells[text], self.pen.cells[TAIL]
+        self._changed(row)
         cursor.x = x + 2
 
     def _wrap(self) -> None:
@@ -264,21 +268,32 @@ class Model(Screen):
         self.buffer[self.cursor.y].continues = True
 
     def _part(self, row: Row, start: int, end: int) -> None:
-        """Columns `start` to `end` will be replaced: clear what remains of wide characters that they cut."""
+        """Columns `start` to `end` get other characters: clear what remains of wide ones that they cut."""
+        if start < 2 and (_is_wide(row, 0) or (end > 1 and _is_wide(row, 1))):
+            self._close_gap_above()
         if row[start].data == TAIL:
             row[start - 1] = self.pen.blank
-            row[start] = self.pen.blank
-        if start < 2 and len(row) > 1 and row[1].data == TAIL:
-            self._close_gap_above()
         if end < len(row) and row[end].data == TAIL:
             row[end] = self.pen.blank
 
     def _close_gap_above(self) -> None:
-        """A wide character that had wrapped goes: the gap that it left in the row above is a blank like others."""
+        """A wide character at the row's start goes: a gap that it left above when it wrapped is a blank like others."""
         if self.cursor.y > 0:
-            above = self.buffer[self.cursor.y - 1]
-            if above[-1].data == HEAD_GAP:
-                above[-1] = above[-1]._replace(data=BLANK)
+            _close_gap(self.buffer[self.cursor.y - 1])
+
+    def _split(self, row: Row, x: int) -> None:
+        """What is left and right of column `x` will be parted: clear a wide character that stands on both sides."""
+        if x == self.columns:
+            if row.wrapped and row[-1].data == HEAD_GAP:
+                row[-1] = self.pen.blank
+            return
+        if x < 2 and row.continues and _is_wide(row, 0):
+            if self.cursor.y or not self._history:
+                self._close_gap_above()
+            else:
+                _close_gap(self._history[-1])
+        if row[x].data == TAIL:
+            row[x - 1] = row[x] = self.pen.blank
 
     def _before(self) -> int:
         """The column of the character before the cursor, -1 if there is none."""
@@ -299,7 +314,7 @@ class Model(Screen):
         base = row[x].data
         if base in _BARE:
             return
-        if character in "\ufe0e\ufe0f" and not is_pictograph(base[0]):
+        if character in "\ufe0e\ufe0f" and not keeps_variation(base[0]):
             return
         self._append(row, x, character)
 
@@ -307,25 +322,26 @@ class Model(Screen):
         cell = row[x]
         if len(cell.data) < MAX_CLUSTER:
             row[x] = cell._replace(data=cell.data + character)
-            row.text = None
-            self.touched.add(self.cursor.y)
+            self._changed(row)
 
     def _join(self, character: str) -> bool:
         """Put the character into the grapheme cluster before the cursor, if it belongs to it (mode 2027)."""
+        row = self.buffer[self.cursor.y]
         x = self._before()
+        if mo.DECAWM not in self.mode and self.cursor.x >= self.columns - 1 and row[-1].data not in _TEXTLESS:
+            x = self.columns - 1
         if x < 0:
             return False
-        row = self.buffer[self.cursor.y]
         cluster = row[x].data
         if cluster in _BARE or not joins(cluster, character):
             return False
-        is_wide = x + 1 < self.columns and row[x + 1].data == TAIL
+        is_wide = _is_wide(row, x)
         if character in "\ufe0e\ufe0f":
             if not takes_variation(cluster[-1]):
                 return True
             wide: bool | None = character == "\ufe0f"
         else:
-            wide = True if WIDTHS[character] > 0 else None
+            wide = True if WIDTHS[character] > 0 and character not in SKIN_TONES else None
         if wide is True and not is_wide:
             moved = self._widen(row, x)
             if moved is None:
@@ -342,16 +358,13 @@ class Model(Screen):
         if x == self.columns - 1:
             if mo.DECAWM not in self.mode or self.columns < 2:
                 return None
-            cell = row[x]
+            cluster = row[x].data
             row[x] = self.pen.cells[HEAD_GAP]
-            row.text = None
-            self.touched.add(self.cursor.y)
+            self._changed(row)
             self._wrap()
-            row, x = self.buffer[self.cursor.y], 0
-            self._part(row, 0, 2)
-            row[0] = self.pen.cells[cell.data]
-        elif x + 1 < self.columns:
-            self._part(row, x + 1, x + 2)
+            self._put_wide(cluster)
+            return self.buffer[self.cursor.y], 0
+        self._part(row, x + 1, x + 2)
         row[x + 1] = self.pen.cells[TAIL]
         self.cursor.x = x + 2
         return row, x
@@ -429,8 +442,7 @@ class Model(Screen):
 
     def set_tab_stop(self) -> None:
         """HTS."""
-        self._settle()
-        super().set_tab_stop()
+        self.tabstops.add(min(self.cursor.x, self.columns - 1))
 
     def clear_tab_stop(self, how: int = 0) -> None:
         """TBC."""
@@ -515,8 +527,11 @@ class Model(Screen):
             kept = rows[distance:] if count > 0 else rows[: len(rows) - distance]
             for row in rows:
                 row.wrapped = row.continues = False
-                if row[-1].data == HEAD_GAP:
-                    row[-1] = row[-1]._replace(data=BLANK)
+                last = row[-1].data
+                if last != BLANK and (last == HEAD_GAP or WIDTHS[last[:1] or " "] == 2):
+                    # The other half of the character is in another row, or was cut off by a resize.
+                    row[-1] = _DEFAULT
+                    row.text = None
             fresh = self._new_rows(distance)
             self.buffer[first:end] = kept + fresh if count > 0 else fresh + kept
             self.moved = True
@@ -532,8 +547,6 @@ class Model(Screen):
     def insert_characters(self, count: int | None = None) -> None:
         """ICH: blanks at the cursor, what stands there moves right."""
         self._settle()
-        if count == 0:
-            return
         x, row = self.cursor.x, self.buffer[self.cursor.y]
         count = min(count or 1, self.columns - x)
         if row[x].data == TAIL:
@@ -551,27 +564,40 @@ class Model(Screen):
         self._settle()
         x, row = self.cursor.x, self.buffer[self.cursor.y]
         count = min(count or 1, self.columns - x)
-        self._end_wrap()
-        self._part(row, x, x + count)
+        for boundary in (x, x + count, self.columns):
+            self._split(row, boundary)
         row[x:] = row[x + count :] + [self.pen.blank] * count
+        self._end_wrap()
         self._changed(row)
 
     def erase_characters(self, count: int | None = None) -> None:
         """ECH."""
         self._settle()
         x, row = self.cursor.x, self.buffer[self.cursor.y]
+        end = min(x + (count or 1), self.columns)
+        if end < self.columns and row[end].data == TAIL:
+            end += 1
+        self._split(row, x)
+        self._split(row, end)
         self._end_wrap()
-        self._erase(row, x, min(x + (count or 1), self.columns))
+        row[x:end] = [self.pen.blank] * (end - x)
+        self._changed(row)
 
     def erase_in_line(self, how: int = 0, private: bool = False) -> None:
         """EL: to the end (0), from the start (1), whole (2)."""
+        if how not in (0, 1, 2):
+            return
         self._settle()
         x, row = self.cursor.x, self.buffer[self.cursor.y]
-        if how == 1:
-            self._erase(row, 0, x + 1)
-        elif how in (0, 2):
+        start, end = (0, x + 1) if how == 1 else (x if how == 0 else 0, self.columns)
+        if how != 1:
             self._end_wrap()
-            self._erase(row, x if how == 0 else 0, self.columns)
+        if row[start].data == TAIL:
+            start -= 1
+        if end < self.columns and row[end].data == TAIL:
+            end += 1
+        row[start:end] = [self.pen.blank] * (end - start)
+        self._changed(row)
 
     def erase_in_display(self, how: int = 0, *args: object, **kwargs: object) -> None:
         """ED: below (0), above (1), all (2); 3 is the scrollback, 22 scrolls the text away."""
@@ -592,17 +618,6 @@ class Model(Screen):
         if first < end:
             self.buffer[first:end] = self._new_rows(end - first)
             self.touched.update(range(first, end))
-
-    def _erase(self, row: Row, start: int, end: int) -> None:
-        """Blank columns `start` to `end`, and the other halves of wide characters that this cuts."""
-        if row[start].data == TAIL:
-            start -= 1
-        if end < self.columns and row[end].data == TAIL:
-            end += 1
-        if start < 2:
-            self._part(row, 0, 1)
-        row[start:end] = [self.pen.blank] * (end - start)
-        self._changed(row)
 
     def _end_wrap(self) -> None:
         """The cursor's row goes on in the next one no longer."""
@@ -736,7 +751,7 @@ class Model(Screen):
         for place, mark, waits in zip(places, marks, pending, strict=True):
             place.y, place.x = mark.row - sheet.top, mark.column + waits
             if place.y < 0:
-                place.x = place.y = 0
+                place.y, place.x = 0, int(waits and place is page.cursor)
         page.rows = sheet.rows[sheet.top :]
         if page.history is not None:
             page.history.clear()
@@ -744,3 +759,12 @@ class Model(Screen):
 
 
 _DEFAULT = Cell()
+
+
+def _close_gap(row: Row) -> None:
+    if row[-1].data == HEAD_GAP:
+        row[-1] = _DEFAULT
+
+
+def _is_wide(row: Row, x: int) -> bool:
+    return x + 1 < len(row) and row[x + 1].data == TAIL

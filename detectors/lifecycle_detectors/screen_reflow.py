@@ -48,6 +48,7 @@ class Sheet:
             flow: wrapped lines flow; else rows are cut or lengthened.
         """
         cursor_line = cursor.row - self.top
+        others = [*others, Mark(0, 0)]  # libghostty-vt keeps the first row: it has a mark of its own there
         marks = [cursor, *others]
         if not flow and columns != self.columns:
             self._cut(columns, marks)
@@ -64,9 +65,11 @@ class Sheet:
         missing = [_EMPTY] * (columns - self.columns)
         for row in self.rows:
             if row[-1].data == HEAD_GAP:
-                row[-1] = row[-1]._replace(data=BLANK)
+                row[-1] = _EMPTY
             row[columns:] = missing
             row.text = None
+            if missing:
+                row.wrapped = row.continues = False
         for mark in marks:
             mark.column = min(mark.column, columns - 1)
         self.columns = columns
@@ -161,7 +164,7 @@ class _Flow:
 
     def _note(self, marks: Iterable[Mark], x: int) -> None:
         for mark in marks:
-            if mark.column == x:
+            if mark.column == x and not any(mark is moved for moved, _, _ in self._moves):
                 self._moves.append((mark, len(self.rows) - 1, self._x))
 
     def _write(self, row: Row, x: int, marks: Iterable[Mark]) -> int:

@@ -98,6 +98,13 @@ def session_id(profile: Profile, argv: Sequence[str]) -> str:
     return ""
 
 
+def launcher(program: str) -> tuple[str, ...]:
+    """Return the command that starts us again, up to `--`; `program` is what we were started as."""
+    if os.path.basename(program) == "__main__.py":
+        return sys.executable, "-m", "lifecycle_wrap", "--"
+    return os.path.abspath(program), "--"
+
+
 class SessionObserver(Observer):
     """Observes one session.
 
@@ -140,7 +147,7 @@ class SessionObserver(Observer):
                 pid=os.getpid(),
                 cwd=os.getcwd(),
                 run_id=uuid4().hex[:16],
-                launcher=(os.path.abspath(sys.argv[0]), "--"),
+                launcher=launcher(sys.argv[0]),
                 resume=profile.resume,
                 session_id=session_id(profile, argv),
             ),

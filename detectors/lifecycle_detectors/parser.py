@@ -117,7 +117,7 @@ _WHOLE_CSI = re.compile(rb"\x1b\[[ -?]*+[@-~]")
 _NOT_A_WHOLE_CSI = re.compile(rb"\x1b(?!\[[ -?]*+[@-~])")
 _PIECES = re.compile(r"(\x1b\[[ -?]*[@-~]|[\x00-\x1f\x7f])")
 _DRAWING = re.compile(rb"(?:[^\x07\x0e\x0f\x1b]++|\x1b\[[0-9:;]*+[%s]|\x1b\[\?2026[hl])*+" % _DRAWING_FINALS.encode())
-_UPDATE_SWITCH = re.compile(rb"\x1b\[\?[0-9;]*2026[0-9;]*[hl]")
+_UPDATE_SWITCH = re.compile(rb"\x1b\[\?(?:[0-9;]*;)?0*2026(?:;[0-9;]*)?[hl]")
 
 _ESCAPE_RUN = re.compile(rb"[ -/]*")
 _HEADER_RUN = re.compile(rb"[ -?]*")

@@ -201,6 +201,8 @@ def test_synchronized_update(text: bool) -> None:
         b"\x1b[?2026h\x1b[?2026$p\x1b[2026l\x1b[>2026l": True,
         b"\x1b[?2026h\x1bc": False,
         b"\x1b[?12026h": False,
+        b"\x1b[?2026h\x1b[?12026l\x1b[?20260l": True,
+        b"\x1b[?1;02026;7h": True,
         b"\x1b[?2026\x072026h": False,
         b"\x1b]0;\x1b[?2026h\x07": True,
         b"\x1b]0;[?2026h\x07": False,

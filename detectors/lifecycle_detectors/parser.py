@@ -50,7 +50,7 @@ class Print(NamedTuple):
 
 
 class Control(NamedTuple):
-    """A C0 control or DEL, executed in ground or inside an escape or CSI sequence."""
+    """A C0 control executed in ground or inside an escape or CSI sequence, or a DEL in ground."""
 
     code: int
 

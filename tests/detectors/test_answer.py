@@ -1,9 +1,9 @@
 import random
 
 import pytest
-from tests.detectors.chunking import every_cut, random_cuts
 
 from lifecycle_detectors.answer import ANSWER, KEY_DELAY, LATE, PATIENCE, StatusQueryAnswer
+from tests.detectors.chunking import every_cut, random_cuts
 
 DA1 = b"\x1b[?62;4;22c"
 BEFORE = b"\x1bP>|XTerm(390)\x1b\\\x1b[?5u"

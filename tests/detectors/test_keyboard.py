@@ -3,7 +3,6 @@ import random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.detectors.chunking import random_cuts, random_stream, same_over_every_cut
 
 from lifecycle_detectors.keyboard import (
     MAX_REPORT,
@@ -20,6 +19,7 @@ from lifecycle_detectors.keyboard import (
     ReportKind,
     Submit,
 )
+from tests.detectors.chunking import random_cuts, random_stream, same_over_every_cut
 
 
 def read(pieces: list[bytes]) -> list[Press]:

@@ -2,7 +2,6 @@ import base64
 import random
 
 import pytest
-from tests.detectors.chunking import random_stream, same_over_every_cut
 
 from lifecycle_detectors.controls import ProgressState
 from lifecycle_detectors.osc import (
@@ -21,6 +20,7 @@ from lifecycle_detectors.osc import (
 )
 from lifecycle_detectors.parser import Osc, Parser
 from lifecycle_detectors.program_status import ProgramState, StatusQuery, StatusReport
+from tests.detectors.chunking import random_stream, same_over_every_cut
 
 
 def signals(data: bytes) -> list[Signal]:

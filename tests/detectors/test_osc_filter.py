@@ -3,11 +3,11 @@ import random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.detectors.chunking import random_cuts, random_stream, same_over_every_cut
 
 from lifecycle_detectors.controls import CAN
 from lifecycle_detectors.osc_filter import MAX_HELD, OscFilter
 from lifecycle_detectors.parser import Control, Osc, Parser, Print, Token
+from tests.detectors.chunking import random_cuts, random_stream, same_over_every_cut
 
 REPORT = b"\x1b]7501;state=idle:app=x\x1b\\"
 QUERY = b"\x1b]7501;?\x07"

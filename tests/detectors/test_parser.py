@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pyghostty import Terminal
-from tests.detectors.chunking import random_cuts, random_stream, same_over_every_cut
 
 from lifecycle_detectors.parser import (
     MAX_HEADER,
@@ -21,6 +20,7 @@ from lifecycle_detectors.parser import (
     StringSequence,
     Token,
 )
+from tests.detectors.chunking import random_cuts, random_stream, same_over_every_cut
 
 A, B = Print("a"), Print("b")
 

@@ -42,8 +42,8 @@ def child_environment(
 ) -> dict[str, str]:
     """The agent's environment: ours, with exactly these changes.
 
-    - `LIFECYCLE_WRAP_SESSION` is set to `<session id>:<device number of the agent's terminal>`, so that a lifecycle-wrap
-      started by the agent knows that it is observed already and steps aside.
+    - `LIFECYCLE_WRAP_SESSION` is set to `<session id>:<device number of the agent's terminal>`: by it a lifecycle-wrap
+      started by the agent knows that it is observed already, and steps aside.
     - The names in `remove` are left out: variables by which a host would take the agent itself for its client.
 
     Args:

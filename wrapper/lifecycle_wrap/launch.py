@@ -53,9 +53,9 @@ def _refused(name: str, error: OSError) -> int:
 
 
 def _complaints(options: Options, environ: Mapping[str, str]) -> list[str]:
-    from .observer import check_config  # type: ignore[import-not-found,unused-ignore]
+    from .observer import check_config
 
-    return check_config(options, environ)  # type: ignore[no-any-return,unused-ignore]
+    return check_config(options, environ)
 
 
 def _tell_user(lines: Sequence[str]) -> None:

@@ -58,11 +58,16 @@ class Loader:
         """The observer, or None while it is not ready."""
         return self._observer
 
-    def wait(self) -> Observer | None:
+    def wait(self) -> Observer:
         """The observer, waiting for it up to the grace."""
         self.start()
         self._loading.acquire(timeout=LOADING_GRACE)
-        return self._observer
+        return self._observer or self.give_up()
+
+    def give_up(self) -> Observer:
+        """An observer that sees nothing, in place of one that does not come."""
+        self._log.write("the session is not observed: loading takes too long")
+        return self._blind()
 
     def _load(self) -> None:
         usual = sys.getswitchinterval()
@@ -79,18 +84,17 @@ class Loader:
     def _make(self) -> Observer:
         import time
 
-        from .observation import Observer
-
         try:
-            from .observer import make_observer  # type: ignore[import-not-found,unused-ignore]
+            from .observer import make_observer
 
-            return make_observer(  # type: ignore[no-any-return,unused-ignore]
-                self._options, self._argv, self._environ, self._size, time.monotonic(), self._log
-            )
-        except ModuleNotFoundError:
-            return Observer()
+            return make_observer(self._options, self._argv, self._environ, self._size, time.monotonic(), self._log)
         except Exception as error:
             self._log.fault("the session is not observed:", error)
-            blind = Observer()
-            blind.notices.append(f"lifecycle-wrap: this session was not observed; see {self._log.path}")
-            return blind
+            return self._blind()
+
+    def _blind(self) -> Observer:
+        from .observation import Observer
+
+        blind = Observer()
+        blind.notices.append(f"lifecycle-wrap: this session was not observed; see {self._log.path}")
+        return blind

@@ -161,8 +161,7 @@ class Watch:
             data = self._observer.output(data, self._clock())
         except Exception as error:
             self._switch_off(error)
-            data = bytes(self.to_outer) + data
-            self.to_outer.clear()
+            data = self.take_to_outer() + data
         self._take()
         return data
 
@@ -177,9 +176,20 @@ class Watch:
             data = self._observer.input(data, self._clock())
         except Exception as error:
             self._switch_off(error)
-            data = bytes(self.to_agent) + data
-            self.to_agent.clear()
+            data = self.take_to_agent() + data
         self._take()
+        return data
+
+    def take_to_agent(self) -> bytes:
+        """The bytes for the agent, which are the caller's now."""
+        data = bytes(self.to_agent)
+        self.to_agent.clear()
+        return data
+
+    def take_to_outer(self) -> bytes:
+        """The bytes for the outer terminal, which are the caller's now."""
+        data = bytes(self.to_outer)
+        self.to_outer.clear()
         return data
 
     def look(self) -> None:

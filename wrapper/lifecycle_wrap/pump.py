@@ -11,6 +11,7 @@ import os
 import time
 
 from . import monitor
+from .byte_queue import ByteQueue
 from .lean import signal
 from .outer import unpack_size
 from .readiness import READ, WRITE, make_readiness
@@ -43,45 +44,12 @@ KILLED_GRACE = 1.0
 # The observer is loaded once the agent has shown something, or after this long: two programs that start together
 # are in each other's way.
 LOAD_DELAY = 0.03
+# An observer that is not there after this long is not waited for.
+LOADING_LIMIT = 5.0
 # Bytes are looked at when nothing has come for this long: an echo must not wait for a look at its key; ...
 LOOK_PAUSE = 0.002
 # ... or at the latest after this long.
 LOOK_DELAY = 0.05
-
-
-class ByteQueue:
-    """Bytes that wait to be written to a non-blocking descriptor."""
-
-    def __init__(self, fd: int) -> None:
-        self._fd = fd
-        self._bytes = bytearray()
-
-    def __len__(self) -> int:
-        return len(self._bytes)
-
-    def take(self) -> bytes:
-        """All of it, for another to write."""
-        data = bytes(self._bytes)
-        self._bytes.clear()
-        return data
-
-    def append(self, data: bytes | bytearray) -> None:
-        """Add bytes at the end."""
-        self._bytes += data
-
-    def flush(self) -> None:
-        """Write what the descriptor takes now.
-
-        Raises:
-            OSError: the descriptor's other side is gone; the queue is empty then.
-        """
-        try:
-            del self._bytes[: os.write(self._fd, self._bytes)]
-        except BlockingIOError:
-            return
-        except OSError:
-            self._bytes.clear()
-            raise
 
 
 class Pump:
@@ -115,6 +83,7 @@ class Pump:
         self._killed = False
         self._look_by: float | None = None
         self._load_at: float | None = clock() + LOAD_DELAY
+        self._load_by: float | None = None
         self.to_agent = ByteQueue(child.master)
         self.to_outer = ByteQueue(outer.output)
         self.status: int | None = None
@@ -133,10 +102,7 @@ class Pump:
         return self.status
 
     def finish(self) -> None:
-        """Let the observer see the end, and write what waits for the outer terminal.
-
-        That takes as long as the terminal takes, as it would have taken the agent; a signal to end us cuts it short.
-        """
+        """Let the observer see the end, and write what waits for the outer terminal, however long that takes."""
         assert self.status is not None
         self._adopt(self._loader.wait())
         code = os.waitstatus_to_exitcode(self.status)
@@ -144,59 +110,68 @@ class Pump:
         self._watch.tell(
             lambda observer, now: observer.child_exited(code if code >= 0 else None, -code if code < 0 else None, now)
         )
-        for fd in (self._outer.input, self._child.master, self._child.messages):
-            self._readiness.want(fd, 0)
-        self._flush_outer()
-        while self.to_outer:
-            self._readiness.want(self._outer.output, WRITE)
-            if self._signals.fd in self._readiness.wait(None) and self._signals.read() & ENDING:
-                return
-            self._flush_outer()
+        self._kill_at = None
+        self._drain()
 
     def _turn(self) -> None:
-        """Wait for something to happen, and do all of it once."""
-        child, outer, watch = self._child, self._outer, self._watch
-        self._say_what_we_want()
+        """Wait for something to happen, and do all of it once; the user's keys first."""
         ready = self._readiness.wait(self._timeout())
-        if self._signals.fd in ready:
-            self._take_signals()
-        if outer.input in ready:
-            self._read_input()
-        self._flush_agent()
-        if ready.get(child.master, 0) & READ:
-            self._read_output(BURST)
-        self._flush_outer()
-        if child.messages in ready:
-            self._take_messages()
-        now = self._clock()
-        if self._load_at is not None and (now >= self._load_at or watch.unlooked):
-            self._load_at = None
-            self._loader.start()
-        if watch.due:
-            if self._look_by is None:
-                self._look_by = now + LOOK_DELAY
-            if not ready or watch.full or now >= self._look_by:
-                watch.look()
-                self._look_by = None
-        if watch.deadline is not None and now >= watch.deadline:
-            watch.tell(lambda observer, now: observer.on_deadline(now))
-        if self._kill_at is not None and now >= self._kill_at:
-            self._kill(now)
-
-    def _say_what_we_want(self) -> None:
-        child, outer, want = self._child, self._outer, self._readiness.want
-        want(outer.input, READ if outer.raw and len(self.to_agent) < QUEUE_LIMIT and not self._outer_gone else 0)
-        want(outer.output, WRITE if self.to_outer else 0)
-        events = WRITE if self.to_agent else 0
-        if len(self.to_outer) < QUEUE_LIMIT and not self._watch.full:
-            events |= READ
-        want(child.master, 0 if self._agent_closed else events)
+        if ready:
+            if self._outer.input in ready:
+                self._read_input()
+            agent = ready.get(self._child.master, 0)
+            if agent & WRITE:
+                self._write_agent(b"")
+            if agent & ~WRITE:
+                self._read_output(BURST)
+            elif self._outer.output in ready:
+                self._write_outer(b"")
+            if self._signals.fd in ready:
+                self._take_signals()
+            if self._child.messages in ready:
+                self._take_messages()
+        self._do_what_is_due(idle=not ready)
+        self._say_what_we_want()
 
     def _timeout(self) -> float | None:
         if self._watch.due:
             return LOOK_PAUSE
-        deadlines = [at for at in (self._watch.deadline, self._kill_at, self._load_at) if at is not None]
-        return max(0.0, min(deadlines) - self._clock()) if deadlines else None
+        deadlines = (self._watch.deadline, self._kill_at, self._load_at, self._load_by)
+        pending = [at for at in deadlines if at is not None]
+        return max(0.0, min(pending) - self._clock()) if pending else None
+
+    def _say_what_we_want(self) -> None:
+        """Tell the poll which sides may be read (their bytes have a place to go) and which must be written."""
+        self._readiness.want(self._outer.input, READ if self._outer.raw and len(self.to_agent) < QUEUE_LIMIT else 0)
+        self._readiness.want(self._outer.output, WRITE if self.to_outer else 0)
+        events = WRITE if self.to_agent else 0
+        if len(self.to_outer) < QUEUE_LIMIT and not self._watch.full:
+            events |= READ
+        self._readiness.want(self._child.master, 0 if self._agent_closed else events)
+
+    def _do_what_is_due(self, idle: bool) -> None:
+        watch = self._watch
+        now = self._clock()
+        if self._load_at is not None and (now >= self._load_at or watch.unlooked):
+            self._load_at = None
+            self._load_by = now + LOADING_LIMIT
+            self._loader.start()
+        if self._load_by is not None and now >= self._load_by:
+            self._adopt(self._loader.give_up())
+        if watch.due:
+            if self._look_by is None:
+                self._look_by = now + LOOK_DELAY
+            if idle or watch.full or now >= self._look_by:
+                watch.look()
+                self._look_by = None
+        if watch.deadline is not None and now >= watch.deadline:
+            watch.tell(lambda observer, now: observer.on_deadline(now))
+        if watch.to_agent:
+            self._write_agent(b"")
+        if watch.to_outer:
+            self._write_outer(b"")
+        if self._kill_at is not None and now >= self._kill_at:
+            self._kill(now)
 
     def _read_input(self) -> None:
         try:
@@ -206,12 +181,12 @@ class Pump:
         except OSError:
             data = b""
         if data:
-            self.to_agent.append(self._watch.input(data))
+            self._write_agent(self._watch.input(data))
         else:
             self._lose_outer()
 
     def _read_output(self, limit: int) -> None:
-        """Read what the agent has written, up to about `limit` bytes, and queue it for the outer terminal."""
+        """Forward what the agent has written, up to about `limit` bytes."""
         chunks = []
         size = 0
         while size < limit:
@@ -229,32 +204,44 @@ class Pump:
             if len(data) < SHORT_READ and limit <= BURST:
                 break
         if size:
-            self.to_outer.append(self._watch.output(b"".join(chunks)))
+            self._write_outer(self._watch.output(chunks[0] if len(chunks) == 1 else b"".join(chunks)))
 
-    def _flush_agent(self) -> None:
-        if self._watch.to_agent:
-            self.to_agent.append(self._watch.to_agent)
-            self._watch.to_agent.clear()
-        if self.to_agent:
-            try:
-                self.to_agent.flush()
-            except OSError:
-                self._agent_closed = True
+    def _write_agent(self, data: bytes) -> None:
+        """Write to the agent, after what waits: `data`, then what the observer has for it."""
+        try:
+            self.to_agent.write(data)
+            if self._watch.to_agent:
+                self.to_agent.write(self._watch.take_to_agent())
+        except OSError:
+            self._agent_closed = True
 
-    def _flush_outer(self) -> None:
-        if self._watch.to_outer:
-            self.to_outer.append(self._watch.to_outer)
-            self._watch.to_outer.clear()
-        if self.to_outer:
-            try:
-                self.to_outer.flush()
-            except OSError:
-                self._lose_outer()
+    def _write_outer(self, data: bytes) -> None:
+        """Write to the outer terminal, after what waits: `data`, then what the observer has for it."""
+        if self._outer_gone:
+            return
+        try:
+            self.to_outer.write(data)
+            if self._watch.to_outer:
+                self.to_outer.write(self._watch.take_to_outer())
+        except OSError:
+            self._lose_outer()
+
+    def _drain(self) -> None:
+        """Write what waits for the outer terminal, until it is out or a signal wants the end."""
+        for fd in (self._outer.input, self._child.master, self._child.messages):
+            self._readiness.want(fd, 0)
+        self._write_outer(b"")
+        while self.to_outer and self._kill_at is None:
+            self._readiness.want(self._outer.output, WRITE)
+            if self._signals.fd in self._readiness.wait(None):
+                self._take_signals()
+            self._write_outer(b"")
 
     def _lose_outer(self) -> None:
         """The user's terminal is gone: the agent gets the hang-up that it would have got from it."""
         if not self._outer_gone:
             self._outer_gone = True
+            self._outer.raw = False
             self._end_agent(signal.SIGHUP)
 
     def _end_agent(self, number: int) -> None:
@@ -289,6 +276,7 @@ class Pump:
     def _adopt(self, observer: Observer | None) -> None:
         """Begin to observe, once."""
         if observer is not None and self._watch.loading:
+            self._load_by = None
             self._watch.adopt(observer)
             self._watch.tell(lambda observer, now: observer.started(self._child.pid, self._child.foreground_group))
 
@@ -327,10 +315,8 @@ class Pump:
             child.resume(foreground=True)
             return
         self._read_output(LAST_OUTPUT)
-        while self.to_outer and not self._outer_gone:
-            self._readiness.want(outer.output, WRITE)
-            self._readiness.wait(None)
-            self._flush_outer()
+        self._drain()
+        self._readiness.want(child.messages, READ)
         watch.tell(lambda observer, now: observer.stopped(now))
         outer.restore()
         stopped = self._signals.stop_ourselves(number if wants_terminal else signal.SIGTSTP)

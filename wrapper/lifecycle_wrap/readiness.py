@@ -5,8 +5,9 @@ from __future__ import annotations
 import select
 import sys
 
+# The bits of poll(2), which are the same on every system.
 READ = 1
-WRITE = 2
+WRITE = 4
 
 
 class PollReadiness:
@@ -22,21 +23,18 @@ class PollReadiness:
             return
         self._wanted[fd] = events
         if events:
-            self._poll.register(fd, (select.POLLIN if events & READ else 0) | (select.POLLOUT if events & WRITE else 0))
+            self._poll.register(fd, events)
         else:
             # A descriptor that is registered for nothing would still report its hang-up, over and over.
             self._poll.unregister(fd)
 
     def wait(self, timeout: float | None) -> dict[int, int]:
-        """What is ready within `timeout` seconds (None: no limit); a hang-up or error counts as all that was wanted."""
-        ready = self._poll.poll(None if timeout is None else timeout * 1000)
-        return {fd: _events(mask, self._wanted[fd]) for fd, mask in ready}
+        """What is ready within `timeout` seconds (None: no limit).
 
-
-def _events(mask: int, wanted: int) -> int:
-    if mask & ~(select.POLLIN | select.POLLOUT):
-        return wanted
-    return (READ if mask & select.POLLIN else 0) | (WRITE if mask & select.POLLOUT else 0)
+        Returns:
+            For each descriptor that is ready its bits; any other than WRITE says that reading will tell, be it the end.
+        """
+        return dict(self._poll.poll(None if timeout is None else timeout * 1000))
 
 
 class SelectReadiness:

@@ -15,8 +15,8 @@ from .signals import ENDING, FORWARDED, SignalPipe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from .byte_queue import ByteQueue
     from .child import Child
-    from .pump import ByteQueue
 
 CHUNK = 4096
 # What is still copied after the agent has ended, in chunks: more than a PTY's buffers hold.

@@ -47,6 +47,9 @@ class _Row:
 
 NEVER = float("-inf")
 
+FLOW_GAP = 0.5
+"""Seconds without output that end a flow: a program that draws an animation prints several times a second."""
+
 
 class Motion:
     """Follows the rows of a screen over time.
@@ -171,6 +174,11 @@ class Evidence:
         held_at: since when a hold rule holds.
         unblocked_at: when a dialog was last seen to be gone.
         ready_at: when the agent was first published as idle: its start is over.
+        standing: the id of the rule that made the published state, or empty.
+        line_editor: `on` while the agent has bracketed paste (DECSET 2004) on, else `off`; empty when it never had.
+        line_at: when the user last pressed Enter after having typed something.
+        flow_since: since when output has come without a pause of `FLOW_GAP`.
+        undrafted: what stood left of the cursor when the user began to type, or empty while no draft is being typed.
         screen: the present view, or None where the screen is not looked at.
     """
 
@@ -192,17 +200,23 @@ class Evidence:
     held_at: float = NEVER
     unblocked_at: float = NEVER
     ready_at: float = NEVER
+    standing: str = ""
+    line_editor: Stamped = field(default_factory=Stamped)
+    line_at: float = NEVER
+    flow_since: float = NEVER
+    undrafted: str = ""
     screen: ScreenView | None = None
 
 
 def view(
     rows: Sequence[str],
     lines: Sequence[tuple[int, int]],
-    cursor_row: int,
+    cursor: tuple[int, int],
     composers: Sequence[ComposerShape],
+    undrafted: str,
     motion: Motion,
     *,
     alternate: bool,
 ) -> ScreenView:
     """Build the view of one snapshot."""
-    return ScreenView(Layout(rows, cursor_row, lines, composers), motion, alternate=alternate)
+    return ScreenView(Layout(rows, cursor, lines, composers, undrafted), motion, alternate=alternate)

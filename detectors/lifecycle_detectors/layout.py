@@ -13,10 +13,12 @@ Regions by name (a profile's rules use these words):
 | `above_composer` | everything above the composer |
 | `status_block` | the last `STATUS_PARAGRAPHS` paragraphs above the composer, at most `BOTTOM_ROWS` rows |
 | `below_composer` | everything below it: footers and status lines |
-| `dialog` | where there is no composer: from the last frame edge (a rule or a box's top) that has text below it |
+| `dialog` | where there is no composer: the rows beside a bar at the bottom, else from the last frame edge (a rule or |
+|  | a box's top) that has text below it |
 | `panel` | as `dialog`, but from the last edge that runs over the whole width and is not the inside of a box |
 | `bottom` | the last rows with text, at most `BOTTOM_ROWS` |
 | `cursor_line` | the logical line that the cursor stands in |
+| `asked` | of that line what the agent wrote left of the cursor: without the user's draft and a prompt at the right |
 | `last_line` | the last logical line with text |
 | `top` | the first row with text |
 """
@@ -30,6 +32,8 @@ from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
+from .screen_cells import WIDTHS
+
 REGIONS = frozenset(
     {
         "screen",
@@ -41,6 +45,7 @@ REGIONS = frozenset(
         "panel",
         "bottom",
         "cursor_line",
+        "asked",
         "last_line",
         "top",
     }
@@ -127,25 +132,38 @@ def is_dashed(row: str) -> bool:
     return row.lstrip()[:1] in ("╌", "┄", "┈")
 
 
+def _first_columns(row: str, columns: int) -> str:
+    """Return the part of a row that stands in its first columns."""
+    width = 0
+    for index, character in enumerate(row):
+        if width >= columns:
+            return row[:index]
+        width += WIDTHS[character]
+    return row
+
+
 class Layout:
     """The regions of one screen.
 
     Args:
         rows: rendered rows, top to bottom.
-        cursor_row: where the cursor is.
+        cursor: the row and the column where the cursor is.
         lines: `(first_row, last_row)` (inclusive) of each logical line, top to bottom.
         composers: the shapes that the agent's composer may have.
+        undrafted: what stood left of the cursor when the user began to type, or an empty string.
     """
 
     def __init__(
         self,
         rows: Sequence[str],
-        cursor_row: int,
+        cursor: tuple[int, int],
         lines: Sequence[tuple[int, int]],
         composers: Sequence[ComposerShape],
+        undrafted: str = "",
     ) -> None:
         self.rows = rows
-        self._cursor_row = cursor_row
+        self._cursor_row, self._cursor_column = cursor
+        self._undrafted = undrafted
         self._lines = lines
         self._shapes = composers
 
@@ -215,12 +233,17 @@ class Layout:
         for last in range(self.end - 1, -1, -1):
             if not _BAR_BOTTOM.match(self.rows[last]):
                 continue
-            first = last
-            while first > 0 and _BAR.match(self.rows[first - 1]):
-                first -= 1
+            first = self._bar_start(last)
             if any(self._is_prompt(index, shape) for index in range(first, last)):
                 return Region(first, last)
         return NOWHERE
+
+    def _bar_start(self, end: int) -> int:
+        """Return the first of the rows with a bar that end at `end`; `end` itself where there are none."""
+        first = end
+        while first > 0 and _BAR.match(self.rows[first - 1]):
+            first -= 1
+        return first
 
     def _is_edge(self, index: int) -> bool:
         row = self.rows[index]
@@ -264,10 +287,11 @@ class Layout:
 
     @cached_property
     def dialog(self) -> Region:
-        """Where no composer is: what stands below the last frame edge with text below it."""
+        """Where no composer is: the rows beside a bar, or what stands below the last frame edge with text below it."""
         if self.composer != NOWHERE:
             return NOWHERE
-        return Region(self._last_edge(boxes=True), self.end)
+        first = self._bar_start(self.end)
+        return Region(first if first < self.end else self._last_edge(boxes=True), self.end)
 
     @cached_property
     def panel(self) -> Region:
@@ -310,6 +334,26 @@ class Layout:
         """The logical line that the cursor stands in."""
         return self._line_at(self._cursor_row)
 
+    @property
+    def asked(self) -> Region:
+        """The rows of `asked_text`."""
+        return self.cursor_line
+
+    @cached_property
+    def asked_text(self) -> str:
+        """What the agent wrote left of the cursor in the cursor's line."""
+        written = self.left_of_cursor
+        return self._undrafted if self._undrafted and written.startswith(self._undrafted) else written
+
+    @cached_property
+    def left_of_cursor(self) -> str:
+        """The cursor's logical line up to the cursor, bare."""
+        first, last = self.cursor_line
+        if first == last:
+            return ""
+        before = "".join(self.rows[first : self._cursor_row])
+        return bare(before + _first_columns(self.rows[self._cursor_row], self._cursor_column))
+
     @cached_property
     def last_line(self) -> Region:
         """The last logical line with text."""
@@ -345,6 +389,8 @@ class Layout:
 
         A region that starts in the middle of a line gets its part of it.
         """
+        if name == "asked":
+            return [" ".join(self.asked_text.split())]
         first, last = self.region(name)
         found = []
         for start, stop in self._lines:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .events import Message, Source
-from .evidence import NEVER, Evidence, ScreenView
+from .evidence import FLOW_GAP, NEVER, Evidence, ScreenView
 from .states import State
 
 ANY = re.compile("")
@@ -60,16 +60,18 @@ class Condition:
         source: which evidence it looks at.
         subject: the name of the subject in a profile: `title`, `progress`, `status`, `region`, ...
         pattern: for title, notification and region: a regular expression to be found.
-        values: for progress, status, prompt: the accepted names.
+        values: for progress, status, prompt, input and standing: the accepted names.
         region: for screen conditions: a region's name.
         flat: match the region as one line instead of line by line.
         kinds: with status: the accepted kinds; empty accepts any.
         fresh: the evidence was set at most so many seconds ago.
-        still: the region has not changed for so many seconds; quiet: the agent printed nothing for so long.
+        still: the region has not changed for so many seconds; with quiet, the agent printed nothing for so long; with
+            flow, it printed all the time.
         moving: the matching row, or the title, moved in place within so many seconds.
         spinning: as `moving`, but a spinner glyph turned, not only a counter.
-        after_submit: the evidence is younger than the user's last submit.
-        expected: for `composer`, `alternate` and `startup`: whether it has to be so.
+        after_submit: the evidence is younger than the user's last submit; before_submit: the region has not changed
+            since it.
+        expected: for `composer`, `alternate`, `startup` and `line_editor`: whether it has to be so.
     """
 
     source: Source
@@ -84,6 +86,7 @@ class Condition:
     moving: float | None = None
     spinning: float | None = None
     after_submit: bool = False
+    before_submit: bool = False
     expected: bool = True
 
     def holds(self, evidence: Evidence, moment: Moment) -> bool:
@@ -146,7 +149,10 @@ def _region(condition: Condition, evidence: Evidence, moment: Moment) -> bool:
     matched = _matches(condition, screen)
     if not matched:
         return False
-    if condition.still is not None and not moment.after(screen.changed_at(condition.region), condition.still):
+    changed_at = screen.changed_at(condition.region)
+    if condition.before_submit and changed_at > evidence.submit_at:
+        return False
+    if condition.still is not None and not moment.after(changed_at, condition.still):
         return False
     for seconds, spun in ((condition.moving, False), (condition.spinning, True)):
         if seconds is not None:
@@ -185,12 +191,34 @@ def _quiet(condition: Condition, evidence: Evidence, moment: Moment) -> bool:
     return evidence.output_at != NEVER and moment.after(evidence.output_at, condition.still)
 
 
-_INPUTS = {"key": "key_at", "submit": "submit_at", "interrupt": "interrupt_at"}
+def _flow(condition: Condition, evidence: Evidence, moment: Moment) -> bool:
+    assert condition.still is not None
+    if evidence.output_at == NEVER or not moment.within(evidence.output_at, FLOW_GAP):
+        return False
+    return moment.after(evidence.flow_since, condition.still)
+
+
+def _line_editor(condition: Condition, evidence: Evidence, moment: Moment) -> bool:
+    editor = evidence.line_editor
+    if editor.text != ("on" if condition.expected else "off"):
+        return False
+    return _timely(condition, evidence, editor.set_at, moment)
+
+
+def _standing(condition: Condition, evidence: Evidence, moment: Moment) -> bool:
+    return evidence.standing in condition.values
+
+
+_INPUTS = {"key": "key_at", "submit": "submit_at", "line": "line_at", "interrupt": "interrupt_at"}
 
 
 def _input(condition: Condition, evidence: Evidence, moment: Moment) -> bool:
     newest = max(getattr(evidence, _INPUTS[name]) for name in condition.values)
-    return newest != NEVER and _timely(condition, evidence, newest, moment)
+    if newest == NEVER or not _timely(condition, evidence, newest, moment):
+        return False
+    if condition.still is None:
+        return True
+    return evidence.key_at <= newest and moment.after(newest, condition.still)
 
 
 _TESTS = {
@@ -206,6 +234,9 @@ _TESTS = {
     "startup": _startup,
     "unblocked": _unblocked,
     "quiet": _quiet,
+    "flow": _flow,
+    "line_editor": _line_editor,
+    "standing": _standing,
     "input": _input,
 }
 
@@ -222,6 +253,9 @@ SUBJECTS: dict[str, Source] = {
     "startup": Source.PROCESS,
     "unblocked": Source.SCREEN,
     "quiet": Source.OUTPUT,
+    "flow": Source.OUTPUT,
+    "line_editor": Source.OUTPUT,
+    "standing": Source.PROCESS,
     "input": Source.INPUT,
 }
 

@@ -31,8 +31,9 @@ from .events import (
     TurnStarted,
     WorkingDirectoryChanged,
 )
-from .evidence import NEVER, Evidence, Motion, skeleton, view
-from .parser import Control, Escape, Osc, Parser, Token
+from .evidence import FLOW_GAP, NEVER, Evidence, Motion, skeleton, view
+from .layout import Layout
+from .parser import Control, Csi, Escape, Osc, Parser, Token
 from .profiles import Profile
 from .program_status import StatusRecords, StatusReport
 from .rules import Moment, Rule, judge
@@ -57,6 +58,9 @@ SCREEN_SLICE = 1 << 15
 
 BEL = 7
 RIS = "c"
+BRACKETED_PASTE = 2004
+SWITCHES = {"h": "on", "l": "off"}
+"""DECSET and DECRST."""
 PROGRESS_NAMES = ("none", "normal", "error", "indeterminate", "paused")
 
 ScreenFactory = Callable[[Size], Screen]
@@ -126,6 +130,7 @@ class Session:
         self._seen_generation = -1
         self._turn = 0
         self._was_blocked = False
+        self._drafting = False
         self._title = ""
         self._percent: int | None = None
         self._ended = False
@@ -153,6 +158,8 @@ class Session:
         events = self._advance(now)
         if self._ended or not data:
             return events
+        if now > self._evidence.output_at + FLOW_GAP:
+            self._evidence.flow_since = now
         self._evidence.output_at = now
         if self._backlog is not None:
             self._backlog.push(data)
@@ -189,7 +196,9 @@ class Session:
         profile = self._own_profile if info.is_agent else self._choose_profile(info)
         if profile.name != self.profile.name:
             self.profile = profile
-            self._evidence = Evidence(started_at=now, output_at=now, screen=None)
+            self._evidence = Evidence(
+                started_at=now, output_at=now, flow_since=now, line_editor=self._evidence.line_editor
+            )
             self._seen_generation = -1
             events.append(ProfileChanged(now, profile.name))
             self._judge_soon(now)
@@ -285,7 +294,13 @@ class Session:
             self._motion.update(rows, now)
             lines = [(line.first_row, line.last_row) for line in screen.lines()]
             self._evidence.screen = view(
-                rows, lines, screen.cursor.row, self.profile.composers, self._motion, alternate=screen.alternate
+                rows,
+                lines,
+                screen.cursor[:2],
+                self.profile.composers,
+                self._evidence.undrafted,
+                self._motion,
+                alternate=screen.alternate,
             )
 
     def _is_lost(self) -> bool:
@@ -300,6 +315,7 @@ class Session:
         rule, at = change.reason, change.at
         if change.state is State.IDLE and self._evidence.ready_at == NEVER:
             self._evidence.ready_at = at
+        self._evidence.standing = rule.id
         was_idle = change.previous in (State.IDLE, State.UNKNOWN)
         entered = change.state is not change.previous
         if entered and change.previous is State.BLOCKED:
@@ -331,6 +347,9 @@ class Session:
             if token.final == RIS and not token.intermediates:
                 self._records.reset()
                 self._follow_status(now)
+        elif isinstance(token, Csi):
+            if token.private == "?" and token.final in SWITCHES and (BRACKETED_PASTE,) in token.params:
+                self._evidence.line_editor.set(SWITCHES[token.final], now)
         elif not self._signals:
             return
         elif isinstance(token, Control):
@@ -391,8 +410,29 @@ class Session:
         evidence.key_at = now
         if isinstance(press, keyboard.Submit):
             evidence.submit_at = now
+            if self._drafting:
+                evidence.line_at = now
+            self._end_draft()
+            self._judge_soon(now)
         elif isinstance(press, (keyboard.Interrupt, keyboard.Escape)):
             evidence.interrupt_at = now
+            if isinstance(press, keyboard.Interrupt):
+                self._end_draft()
+        elif not self._drafting:
+            self._drafting = True
+            self._note_undrafted()
+
+    def _end_draft(self) -> None:
+        self._drafting = False
+        self._evidence.undrafted = ""
+
+    def _note_undrafted(self) -> None:
+        """Keep what stands left of the cursor, before the first key of a draft is echoed there."""
+        screen = self._screen
+        if screen is None or self._backlog is None or self._backlog.work(SCREEN_SLICE):
+            return
+        lines = [(line.first_row, line.last_row) for line in screen.lines()]
+        self._evidence.undrafted = Layout(screen.rows(), screen.cursor[:2], lines, ()).left_of_cursor
 
 
 def skeleton_title(text: str) -> str:

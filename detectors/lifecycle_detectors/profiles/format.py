@@ -44,12 +44,15 @@ A CONDITION is a table with one subject and what narrows it:
     { notification = 'regex', fresh?, after_submit? }
     { bell = true, fresh?, after_submit? }
     { prompt = ["A"], fresh?, after_submit? }                  # OSC 133 A B C D
-    { region = "dialog", line? = 'regex' | text? = 'regex', still? = 1.0, moving? = 2.5, spinning? = 2.5 }
+    { region = "dialog", line? = 'regex' | text? = 'regex', still? = 1.0, moving? = 2.5, spinning? = 2.5,
+      before_submit? = true }
     { composer = true } { alternate = true }
     { startup = true }                                         # the agent has not been idle yet
     { unblocked = true, fresh? }                               # a dialog stood and is gone
-    { quiet = 1.0 }
-    { input = ["submit"], fresh?, after_submit? }              # key submit interrupt
+    { quiet = 1.0 } { flow = 1.0 }                             # nothing printed, or printed all the time, for so long
+    { line_editor = true, fresh?, after_submit? }              # bracketed paste (DECSET 2004) was turned on, or off
+    { standing = ["rule-id"] }                                 # the published state was made by one of these rules
+    { input = ["submit"], fresh?, after_submit? }              # key submit interrupt; line: typed, then submitted
 
 `line` is searched in each logical line of the region, `text` in the whole region as one line; neither: the region has
 text. Regions: see layout.py. All patterns are Python regular expressions, at most `patterns.MAX_PATTERN` characters.
@@ -90,7 +93,7 @@ KINDS: dict[str, Message] = {
 PROGRESS = frozenset({"none", "normal", "error", "indeterminate", "paused"})
 STATUS = frozenset({"idle", "working", "done", "blocked", "error"})
 PROMPTS = frozenset("ABCD")
-INPUTS = frozenset({"key", "submit", "interrupt"})
+INPUTS = frozenset({"key", "submit", "line", "interrupt"})
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 
 
@@ -427,7 +430,8 @@ def _read_prompt(table: _Table, condition: Condition) -> Condition:
 
 
 def _read_input(table: _Table, condition: Condition) -> Condition:
-    return _read_age(table, replace(condition, values=table.names("input", INPUTS)))
+    values, still = table.names("input", INPUTS), table.seconds("still")
+    return replace(condition, values=values, fresh=table.seconds("fresh"), still=still)
 
 
 def _read_moment(table: _Table, condition: Condition) -> Condition:
@@ -439,6 +443,18 @@ def _read_moment(table: _Table, condition: Condition) -> Condition:
 
 def _read_quiet(table: _Table, condition: Condition) -> Condition:
     return replace(condition, still=table.seconds("quiet"))
+
+
+def _read_flow(table: _Table, condition: Condition) -> Condition:
+    return replace(condition, still=table.seconds("flow"))
+
+
+def _read_line_editor(table: _Table, condition: Condition) -> Condition:
+    return _read_age(table, _read_flag(table, condition))
+
+
+def _read_standing(table: _Table, condition: Condition) -> Condition:
+    return replace(condition, values=frozenset(table.strings("standing")))
 
 
 def _read_flag(table: _Table, condition: Condition) -> Condition:
@@ -463,6 +479,7 @@ def _read_region(table: _Table, condition: Condition) -> Condition:
         still=table.seconds("still"),
         moving=table.seconds("moving"),
         spinning=table.seconds("spinning"),
+        before_submit=table.take("before_submit", bool, False),
     )
 
 
@@ -479,6 +496,9 @@ _READERS: dict[str, Callable[[_Table, Condition], Condition]] = {
     "startup": _read_flag,
     "unblocked": _read_moment,
     "quiet": _read_quiet,
+    "flow": _read_flow,
+    "line_editor": _read_line_editor,
+    "standing": _read_standing,
     "input": _read_input,
 }
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
 from typing import NamedTuple
 
 from wcwidth import iter_graphemes, wcswidth, wcwidth
@@ -43,23 +42,18 @@ class Cell(NamedTuple):
 
 
 class Row(list[Cell]):
-    """The cells of one row, as many as there are columns.
+    """The cells of one row, as many as there are columns."""
 
-    Attributes:
-        wrapped: its text goes on in the next row.
-        continues: it goes on from the row above.
-        prompt: a shell's prompt was written here (OSC 133).
-        text: what it reads, once it was asked for; None after a change.
-    """
-
-    __slots__ = ("continues", "prompt", "text", "wrapped")
-
-    def __init__(self, cells: Iterable[Cell]) -> None:
-        super().__init__(cells)
-        self.wrapped = False
-        self.continues = False
-        self.prompt = False
-        self.text: str | None = None
+    wrapped = False
+    """Its text goes on in the next row."""
+    continues = False
+    """It goes on from the row above."""
+    prompt = False
+    """A shell's prompt was written here (OSC 133)."""
+    wide = False
+    """A wide character was written here at some time."""
+    text: str | None = None
+    """What it reads, once it was asked for; None after a change."""
 
     def read(self) -> str:
         """The row's text without the blanks at its end."""

@@ -8,6 +8,7 @@ ECMA-48, xterm's ctlseqs, and libghostty-vt where they leave a choice.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 
 from .controls import DEL, SI, SO, OscNumber
 from .parser import Control, Csi, Escape, Osc, Parameters, Print, Token
@@ -15,6 +16,7 @@ from .screen_cells import Cell
 from .screen_model import CHARSETS, Model
 
 _Values = tuple[int, ...]
+_Action = Callable[[Model, _Values], None]
 
 
 def apply(model: Model, tokens: Iterable[Token]) -> None:
@@ -35,16 +37,26 @@ def apply(model: Model, tokens: Iterable[Token]) -> None:
 
 
 def _apply_csi(model: Model, token: Csi) -> None:
-    private, params, intermediates, final = token
-    if final == "m":
-        if not private and not intermediates:
+    if token.final == "m":
+        if not token.private and not token.intermediates:
+            params = token.params
             model.use_attributes(params, lambda: _rendition(model, params))
         return
-    command = _COMMANDS.get(private + intermediates + final)
-    if command:
-        limit, action = command
-        if len(params) <= limit and all(len(parameter) == 1 for parameter in params):
-            action(model, tuple(parameter[0] or 0 for parameter in params))
+    found = _command(token)
+    if found:
+        action, values = found
+        action(model, values)
+
+
+@lru_cache(maxsize=4096)
+def _command(token: Csi) -> tuple[_Action, _Values] | None:
+    command = _COMMANDS.get(token.private + token.intermediates + token.final)
+    if command is None:
+        return None
+    limit, action = command
+    if len(token.params) > limit or any(len(parameter) > 1 for parameter in token.params):
+        return None
+    return action, tuple(parameter[0] or 0 for parameter in token.params)
 
 
 def _apply_escape(model: Model, token: Escape) -> None:
@@ -126,7 +138,7 @@ def _reset_tabs(model: Model, how: int) -> None:
         model.tabstops = set(range(8, model.columns, 8))
 
 
-_COMMANDS: dict[str, tuple[int, Callable[[Model, _Values], None]]] = {
+_COMMANDS: dict[str, tuple[int, _Action]] = {
     "@": (1, lambda model, values: model.insert_characters(_first(values))),
     "A": (1, lambda model, values: model.cursor_up(_first(values))),
     "B": (1, lambda model, values: model.cursor_down(_first(values))),

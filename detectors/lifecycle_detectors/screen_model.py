@@ -161,13 +161,12 @@ class Model(Screen):
     def draw(self, data: str) -> None:
         """Write text at the cursor: printable characters, of any width."""
         charsets = self.charsets
-        self._mapping = charsets.sets[charsets.active]
         if charsets.once is not None:
-            self._mapping, after = charsets.sets[charsets.once], self._mapping
+            self._mapping = charsets.sets[charsets.once]
             charsets.once = None
             self._draw(data[0])
-            self._mapping = after
             data = data[1:]
+        self._mapping = charsets.sets[charsets.active]
         self._draw(data)
 
     def _draw(self, data: str) -> None:
@@ -223,7 +222,8 @@ class Model(Screen):
                     self.insert_characters(1)
             end = x + count
             row = self.buffer[cursor.y]
-            self._part(row, x, end)
+            if row.wide:
+                self._part(row, x, end)
             row[x:end] = map(self.pen.cells.__getitem__, text[start : start + count])
             row.text = None
             self.touched.add(cursor.y)
@@ -258,6 +258,7 @@ class Model(Screen):
         if x or not _is_wide(row, 0):
             self._part(row, x, x + 2)
         row[x : x + 2] = self.pen.cells[text], self.pen.cells[TAIL]
+        row.wide = True
         self._changed(row)
         cursor.x = x + 2
 
@@ -366,6 +367,7 @@ class Model(Screen):
             return self.buffer[self.cursor.y], 0
         self._part(row, x + 1, x + 2)
         row[x + 1] = self.pen.cells[TAIL]
+        row.wide = True
         self.cursor.x = x + 2
         return row, x
 
@@ -481,6 +483,12 @@ class Model(Screen):
             self._history.append(gone)
         self.buffer.insert(bottom, self._new_row())
         self.moved = True
+
+    def linefeed(self) -> None:
+        """LF, VT and FF: down, in mode 20 to the first column too."""
+        self.index()
+        if mo.LNM in self.mode:
+            self.cursor.x = 0
 
     def reverse_index(self) -> None:
         """RI: up, scrolling at the top margin."""

@@ -186,7 +186,9 @@ class _Flow:
         return 1
 
     def _put(self, cell: Cell) -> None:
-        self.rows[-1][self._x] = cell
+        row = self.rows[-1]
+        row[self._x] = cell
+        row.wide = row.wide or cell.data == TAIL
         if self._x == self._columns - 1:
             self._full = True
         else:

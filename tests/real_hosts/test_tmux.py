@@ -1,0 +1,186 @@
+"""A real tmux on a socket of its own: `lifecycle-wrap -- agent` in a pane, its state read back through tmux."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.orders import Orders
+from tests.support.terminal import WRAPPER, isolated_environment
+from tests.support.waiting import wait_until
+
+pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="there is no tmux here")
+
+FORMAT = "#{@lifecycle_state}|#{@lifecycle_message}|#{@lifecycle_agent}"
+
+
+class Tmux:
+    """One server on a private socket."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._argv = ["tmux", "-S", str(folder / "tmux"), "-f", "/dev/null"]
+        self.environ = isolated_environment(folder)
+
+    def __call__(self, *arguments: str) -> str:
+        done = subprocess.run(
+            [*self._argv, *arguments], env=self.environ, capture_output=True, text=True, check=True, timeout=20
+        )
+        return done.stdout.strip()
+
+    def pane(self, argv: list[str], **environ: str) -> str:
+        """Run a command in a new window and return the pane's id; the pane stays when the command ends."""
+        assignments = [f"{name}={value}" for name, value in environ.items()]
+        command = shlex.join(["env", *assignments, *argv])
+        if not self._lives():
+            self("new-session", "-d", "-x", "100", "-y", "30", "cat")
+            self("set-option", "-g", "remain-on-exit", "on")
+        return self("new-window", "-P", "-F", "#{pane_id}", command)
+
+    def shown(self, pane: str) -> str:
+        """Return state, message and agent of a pane."""
+        return self("display-message", "-p", "-t", pane, FORMAT)
+
+    def wait_for(self, pane: str, shown: str) -> None:
+        wait_until(
+            lambda: self.shown(pane) == shown, lambda: f"{shown!r}; it is {self.shown(pane)!r} in {self.screen(pane)}"
+        )
+
+    def screen(self, pane: str) -> str:
+        return self("capture-pane", "-p", "-t", pane)
+
+    def options(self, pane: str) -> str:
+        """Return all options of a pane that are set."""
+        return self("show-options", "-p", "-t", pane)
+
+    def ended(self, pane: str) -> bool:
+        return self("display-message", "-p", "-t", pane, "#{pane_dead}") == "1"
+
+    def kill(self) -> None:
+        subprocess.run([*self._argv, "kill-server"], env=self.environ, capture_output=True, check=False, timeout=20)
+
+    def _lives(self) -> bool:
+        return subprocess.run([*self._argv, "list-sessions"], env=self.environ, capture_output=True).returncode == 0
+
+
+@pytest.fixture
+def tmux(tmp_path: Path) -> Iterator[Tmux]:
+    server = Tmux(tmp_path)
+    yield server
+    server.kill()
+
+
+@pytest.fixture
+def orders(tmp_path: Path) -> Iterator[Orders]:
+    with Orders(tmp_path) as given:
+        yield given
+
+
+def test_states_from_start_to_end(tmux: Tmux, orders: Orders) -> None:
+    pane = tmux.pane([*WRAPPER, "--", *orders.argv])
+    for order, shown in (
+        ("state idle", "idle||python"),
+        ("state working", "working|Working|python"),
+        ("state blocked:kind=permission", "blocked|Waiting for approval|python"),
+        ("state working", "working|Working|python"),
+        ("state idle", "idle||python"),
+    ):
+        orders.give(order)
+        tmux.wait_for(pane, shown)
+    orders.give("exit 3")
+    wait_until(lambda: tmux.ended(pane), "the end")
+    assert tmux("display-message", "-p", "-t", pane, "#{pane_dead_status}") == "3"
+    assert tmux.options(pane) == ""
+
+
+@pytest.mark.parametrize("end", [signal.SIGSEGV, signal.SIGKILL, signal.SIGTERM])
+def test_nothing_is_left_when_the_agent_is_killed(tmux: Tmux, orders: Orders, end: int) -> None:
+    pane = tmux.pane([*WRAPPER, "--", *orders.argv])
+    orders.give("state working")
+    tmux.wait_for(pane, "working|Working|python")
+    orders.give(f"signal {end}")
+    wait_until(lambda: tmux.ended(pane), "the end")
+    assert tmux.options(pane) == ""
+
+
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT])
+def test_nothing_is_left_when_we_are_ended(tmux: Tmux, orders: Orders, end: int) -> None:
+    pane = tmux.pane([*WRAPPER, "--", *orders.argv])
+    orders.give("state blocked:kind=auth")
+    tmux.wait_for(pane, "blocked|Waiting for sign-in|python")
+    os.kill(int(tmux("display-message", "-p", "-t", pane, "#{pane_pid}")), end)
+    wait_until(lambda: tmux.ended(pane), "the end")
+    assert tmux.options(pane) == ""
+
+
+def test_what_a_killed_run_has_left_goes_with_the_next_start(tmux: Tmux, orders: Orders) -> None:
+    pane = tmux.pane([*WRAPPER, "--", *orders.argv])
+    tmux("set-option", "-p", "-t", pane, "@lifecycle_state", "working")
+    tmux("respawn-pane", "-k", "-t", pane, shlex.join([*WRAPPER, "--", *orders.argv]))
+    wait_until(lambda: tmux.options(pane) == "", "the leftover's end")
+
+
+def test_each_pane_has_its_own_state(tmux: Tmux, tmp_path: Path) -> None:
+    with Orders(tmp_path, "one") as one, Orders(tmp_path, "two") as two:
+        panes = [tmux.pane([*WRAPPER, "--", *orders.argv]) for orders in (one, two)]
+        one.give("state working")
+        two.give("state blocked:kind=question")
+        tmux.wait_for(panes[0], "working|Working|python")
+        tmux.wait_for(panes[1], "blocked|Waiting for user input|python")
+        one.give("exit 0")
+        wait_until(lambda: tmux.ended(panes[0]), "the first one's end")
+        assert tmux.options(panes[0]) == ""
+        assert tmux.shown(panes[1]) == "blocked|Waiting for user input|python"
+        two.give("exit 0")
+        wait_until(lambda: tmux.ended(panes[1]), "the second one's end")
+
+
+def test_an_inherited_pane_that_is_not_ours_is_left_alone(tmux: Tmux, orders: Orders, tmp_path: Path) -> None:
+    """A terminal that was started from a pane inherits the pane's variables: here script(1) plays it."""
+    pane = tmux.pane(["cat"])
+    register = tmp_path / "lifecycle-wrap"
+    inside = shlex.join([*WRAPPER, "--", *orders.argv])
+    other = tmux.pane(["script", "-qec", inside, "/dev/null"])
+    for number in range(3):
+        orders.give(f"state {'working' if number % 2 == 0 else 'idle'}")
+        wait_until(lambda: any(register.glob("*.json")), "the register: the hosts are found")
+    wait_until(lambda: '"state": "working"' in next(register.glob("*.json")).read_text(), "the state")
+    assert tmux.options(other) == tmux.options(pane) == ""
+    orders.give("exit 0")
+    wait_until(lambda: tmux.ended(other), "the end")
+
+
+@pytest.mark.parametrize("switch", ["LIFECYCLE_WRAP_TMUX", "LIFECYCLE_WRAP"])
+def test_switched_off(tmux: Tmux, orders: Orders, tmp_path: Path, switch: str) -> None:
+    pane = tmux.pane([*WRAPPER, "--", *orders.argv], **{switch: "0"})
+    orders.give("state working")
+    orders.give("text told")
+    wait_until(lambda: "told" in tmux.screen(pane), lambda: tmux.screen(pane))
+    if switch == "LIFECYCLE_WRAP_TMUX":
+        records = tmp_path / "lifecycle-wrap"
+        wait_until(lambda: any('"working"' in path.read_text() for path in records.glob("*.json")), "the register")
+    assert tmux.options(pane) == ""
+
+
+def test_a_wrapped_agent_that_the_agent_starts_claims_nothing(tmux: Tmux, tmp_path: Path) -> None:
+    with Orders(tmp_path, "inner") as inner:
+        pane = tmux.pane([*WRAPPER, "--", "sh", "-c", shlex.join([*WRAPPER, "--", *inner.argv]) + "; cat"])
+        inner.give("state working")
+        tmux.wait_for(pane, "working|Working|sh")
+        assert len(list((tmp_path / "lifecycle-wrap").glob("*.json"))) == 1
+        inner.give("exit 0")
+
+
+def test_a_pane_that_goes_away_ends_everything(tmux: Tmux, orders: Orders, tmp_path: Path) -> None:
+    pane = tmux.pane([*WRAPPER, "--", *orders.argv])
+    orders.give("state working")
+    tmux.wait_for(pane, "working|Working|python")
+    tmux("kill-pane", "-t", pane)
+    wait_until(lambda: not list((tmp_path / "lifecycle-wrap").iterdir()), "the register's end")

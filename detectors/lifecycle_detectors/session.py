@@ -177,6 +177,8 @@ class Session:
         events = self._advance(now)
         for press in self._keyboard.feed(data):
             self._press(press, now)
+        if self._keyboard.pending:  # a lone ESC: the Esc key, unless more of a sequence comes at once
+            self._judge_soon(now)
         return events
 
     def resize(self, size: Size, now: float) -> list[SessionEvent]:
@@ -259,6 +261,8 @@ class Session:
             if self._backlog.pending:
                 return False
         self._judge_at = None
+        for press in self._keyboard.flush():
+            self._press(press, now)
         self._expire_progress(now)
         moment = Moment(now)
         self._look_at_screen(now, moment)

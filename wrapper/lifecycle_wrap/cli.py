@@ -1,7 +1,7 @@
 """The command line of everything but a run: typer's app.
 
-Owns options, their help and the exit statuses; the work is done by the module that each command names. Starting an agent
-does not come through here (`__main__` goes straight to `launch`), so this may import what it likes.
+Owns options, their help and the exit statuses; the work is done by the module that each command names. Starting an
+agent does not come through here (`__main__` goes straight to `launch`), so this may import what it likes.
 """
 
 from __future__ import annotations
@@ -80,3 +80,16 @@ def replay(
             print(replays.as_json(change) if json else replays.as_row(change))
     except (RecordingError, replays.UnknownProfileError) as error:
         raise fail(str(error)) from None
+
+
+@app.command()
+def demo(
+    auto: Annotated[bool, typer.Option("--auto", help="Let the demo agent play its user too.")] = False,
+) -> None:
+    """Run a small scripted agent under the wrapper, and show what a host around it is told.
+
+    Example: lifecycle-wrap demo
+    """
+    from .demo import demo as run_demo
+
+    raise typer.Exit(run_demo(auto=auto))

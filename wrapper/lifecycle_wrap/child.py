@@ -13,7 +13,7 @@ import termios
 from . import monitor
 from .environment import child_environment
 from .lean import signal
-from .outer import Outer, raw_attributes
+from .outer import Outer, cooked_modes, raw_modes
 from .program import execute
 
 TYPE_CHECKING = False
@@ -61,13 +61,14 @@ class Child:
         parent = os.getpid()
         foreground = outer.foreground()
         self._winsize = outer.winsize()
-        restore_outer = monitor.outer_restorer(outer.input, outer.found, raw_attributes(outer.found))
+        modes = outer.found if foreground else cooked_modes(outer.found)
+        restore_outer = monitor.outer_restorer(outer.input, modes, raw_modes(modes))
 
         def become_agent(exec_errors: int) -> NoReturn:
             signal.set_wakeup_fd(-1)
             _close_all_but(messages, commands, exec_errors, outer.input)
             fcntl.ioctl(0, termios.TIOCSWINSZ, self._winsize)
-            termios.tcsetattr(0, termios.TCSANOW, outer.found)  # type: ignore[arg-type]
+            termios.tcsetattr(0, termios.TCSANOW, modes)
             environment = child_environment(environ, session=os.getpid(), terminal=0, remove=remove)
             monitor.fork_agent(
                 parent=parent,

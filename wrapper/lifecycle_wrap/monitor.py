@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import NoReturn
 
+    from .outer import Modes
+
 STARTED = b"P"
 STOPPED = b"S"
 ENDED = b"E"
@@ -141,7 +143,7 @@ def _send(messages: int, kind: bytes, number: int) -> None:
         return  # nobody reads any more
 
 
-def outer_restorer(fd: int, found: list[object] | None, raw: list[object] | None) -> Callable[[], None]:
+def outer_restorer(fd: int, found: Modes, raw: Modes) -> Callable[[], None]:
     """A function that puts the terminal on `fd` back to `found` if it still has the modes `raw`.
 
     Other modes mean that a shell has taken the terminal over already, and setting them would spoil its line editor.
@@ -149,8 +151,8 @@ def outer_restorer(fd: int, found: list[object] | None, raw: list[object] | None
 
     def restore() -> None:
         try:
-            if found is not None and termios.tcgetattr(fd)[:4] == (raw or [])[:4]:
-                termios.tcsetattr(fd, termios.TCSANOW, found)  # type: ignore[arg-type]
+            if termios.tcgetattr(fd)[:4] == raw[:4]:
+                termios.tcsetattr(fd, termios.TCSANOW, found)
         except termios.error:
             return  # the terminal is gone
 

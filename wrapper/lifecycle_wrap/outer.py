@@ -14,39 +14,59 @@ import termios
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any, TypeAlias
+
+    # Terminal modes as `termios.tcgetattr` gives them: four words of flags, two speeds, the control characters.
+    Modes: TypeAlias = list[Any]
 
 # Eight bytes, `struct winsize`: rows, columns and the size in pixels.
 NO_SIZE = bytes(8)
 USUAL_SIZE = (24, 80)
 BYTE_ORDER = sys.byteorder
+
+RAW_INPUT_OFF = (
+    termios.IGNBRK
+    | termios.BRKINT
+    | termios.PARMRK
+    | termios.ISTRIP
+    | termios.INLCR
+    | termios.IGNCR
+    | termios.ICRNL
+    | termios.IXON
+)
+COOKED_LOCAL = termios.ECHO | termios.ICANON | termios.ISIG | termios.IEXTEN
 CONTROLLING = "/dev/tty"
 
 
-def raw_attributes(attributes: list[object]) -> list[object]:
-    """The modes in which every byte passes as it is (cfmakeraw(3)), made from `attributes` as tcgetattr gives them."""
-    iflag, oflag, cflag, lflag, ispeed, ospeed, characters = attributes
-    assert isinstance(iflag, int)
-    assert isinstance(oflag, int)
-    assert isinstance(cflag, int)
-    assert isinstance(lflag, int)
-    assert isinstance(characters, list)
-    iflag &= ~(
-        termios.IGNBRK
-        | termios.BRKINT
-        | termios.PARMRK
-        | termios.ISTRIP
-        | termios.INLCR
-        | termios.IGNCR
-        | termios.ICRNL
-        | termios.IXON
-    )
-    oflag &= ~termios.OPOST
-    lflag &= ~(termios.ECHO | termios.ECHONL | termios.ICANON | termios.ISIG | termios.IEXTEN)
-    cflag = cflag & ~(termios.CSIZE | termios.PARENB) | termios.CS8
+def raw_modes(modes: Modes) -> Modes:
+    """The modes in which every byte passes as it is (cfmakeraw(3)), made from `modes`."""
+    iflag, oflag, cflag, lflag, ispeed, ospeed, characters = modes
     characters = list(characters)
     characters[termios.VMIN] = 1
     characters[termios.VTIME] = 0
-    return [iflag, oflag, cflag, lflag, ispeed, ospeed, characters]
+    return [
+        iflag & ~RAW_INPUT_OFF,
+        oflag & ~termios.OPOST,
+        cflag & ~(termios.CSIZE | termios.PARENB) | termios.CS8,
+        lflag & ~COOKED_LOCAL & ~termios.ECHONL,
+        ispeed,
+        ospeed,
+        characters,
+    ]
+
+
+def cooked_modes(modes: Modes) -> Modes:
+    """The modes a program is started with, made from `modes`, which may be those of a shell's line editor."""
+    iflag, oflag, cflag, lflag, ispeed, ospeed, characters = modes
+    return [
+        iflag & ~(termios.INLCR | termios.IGNCR) | termios.ICRNL,
+        oflag | termios.OPOST | termios.ONLCR,
+        cflag,
+        lflag | COOKED_LOCAL,
+        ispeed,
+        ospeed,
+        characters,
+    ]
 
 
 class Outer:
@@ -66,7 +86,7 @@ class Outer:
         self._environ = environ
         self.input = _open_again(stdin)
         self.output = _open_again(stdout)
-        self.found: list[object] = list(termios.tcgetattr(self.input))
+        self.found: Modes = termios.tcgetattr(self.input)
         self.raw = False
 
     def winsize(self) -> bytes:
@@ -94,11 +114,11 @@ class Outer:
     def enter_raw(self) -> None:
         """Set the modes in which every byte passes as it is, keeping those found to go back to."""
         try:
-            attributes = list(termios.tcgetattr(self.input))
-            raw = raw_attributes(attributes)
-            if attributes[:4] != raw[:4]:
-                self.found = attributes
-            termios.tcsetattr(self.input, termios.TCSANOW, raw)  # type: ignore[arg-type]
+            modes = termios.tcgetattr(self.input)
+            raw = raw_modes(modes)
+            if modes[:4] != raw[:4]:
+                self.found = modes
+            termios.tcsetattr(self.input, termios.TCSANOW, raw)
             self.raw = True
         except termios.error:
             return  # hung up: the next read tells
@@ -110,7 +130,7 @@ class Outer:
         self.raw = False
         if self.foreground():
             try:
-                termios.tcsetattr(self.input, termios.TCSANOW, self.found)  # type: ignore[arg-type]
+                termios.tcsetattr(self.input, termios.TCSANOW, self.found)
             except termios.error:
                 return
 

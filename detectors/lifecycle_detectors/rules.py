@@ -20,6 +20,9 @@ from .states import State
 
 ANY = re.compile("")
 
+PROGRESS_LEASE = 300.0
+"""Progress that is not renewed for so long is nobody's word any more (facts/requirements.md, section 4)."""
+
 
 class Moment:
     """The time of one judgement, and when it should be made again.
@@ -65,9 +68,10 @@ class Condition:
         flat: match the region as one line instead of line by line.
         kinds: with status: the accepted kinds; empty accepts any.
         fresh: the evidence was set at most so many seconds ago.
-        still: the region has not changed for so many seconds; with quiet, the agent printed nothing for so long; with
+        still: the region or the title has not changed for so many seconds; with quiet, the agent printed nothing for so long; with
             flow, it printed all the time.
-        moving: the matching row, or the title, moved in place within so many seconds.
+        moving: the matching row (with `flat`: a row of the region), or the title, moved in place within so many
+            seconds.
         spinning: as `moving`, but a spinner glyph turned, not only a counter.
         after_submit: the evidence is younger than the user's last submit; before_submit: the region has not changed
             since it.
@@ -104,15 +108,20 @@ def _title(condition: Condition, evidence: Evidence, moment: Moment) -> bool:
     title = evidence.title
     if title.set_at == NEVER or not condition.pattern.search(title.text):
         return False
+    if condition.still is not None and not moment.after(title.changed_at, condition.still):
+        return False
     if condition.moving is not None and not moment.within(evidence.title_moved_at, condition.moving):
         return False
     return _timely(condition, evidence, title.set_at, moment)
 
 
 def _progress(condition: Condition, evidence: Evidence, moment: Moment) -> bool:
-    if evidence.progress.text not in condition.values:
+    progress = evidence.progress
+    if progress.text not in condition.values:
         return False
-    return _timely(condition, evidence, evidence.progress.set_at, moment)
+    if progress.text != "none" and not moment.within(progress.set_at, PROGRESS_LEASE):
+        return False
+    return _timely(condition, evidence, progress.set_at, moment)
 
 
 def _status(condition: Condition, evidence: Evidence, moment: Moment) -> bool:
@@ -156,7 +165,8 @@ def _region(condition: Condition, evidence: Evidence, moment: Moment) -> bool:
         return False
     for seconds, spun in ((condition.moving, False), (condition.spinning, True)):
         if seconds is not None:
-            moved_at = screen.moved_at(condition.region, condition.pattern, spun=spun)
+            pattern = None if condition.flat else condition.pattern
+            moved_at = screen.moved_at(condition.region, pattern, spun=spun)
             if not moment.within(moved_at, seconds):
                 return False
     return True

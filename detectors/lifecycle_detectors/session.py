@@ -50,9 +50,6 @@ UPDATE_LIMIT = 0.5
 RESIZE_REST = 0.5
 """After a resize the screen is a mixture of old and new rows until the agent has repainted it."""
 
-PROGRESS_LEASE = 300.0
-"""Progress that is not renewed for so long is nobody's word any more (facts/requirements.md, section 4)."""
-
 SCREEN_SLICE = 1 << 15
 """Bytes the screen model may take in one call: about 20 ms of pyte, so that a key is never delayed by more."""
 
@@ -253,6 +250,9 @@ class Session:
 
     def _judge(self, now: float) -> bool:
         """Ask the rules; return False when the screen needs another slice first."""
+        if self._screen is not None and now < self._resized_at + RESIZE_REST:
+            self._judge_at = self._resized_at + RESIZE_REST
+            return True
         if self._update_since is not None and now < self._update_since + UPDATE_LIMIT:
             self._judge_at = self._update_since + UPDATE_LIMIT
             return True
@@ -263,9 +263,8 @@ class Session:
         self._judge_at = None
         for press in self._keyboard.flush():
             self._press(press, now)
-        self._expire_progress(now)
         moment = Moment(now)
-        self._look_at_screen(now, moment)
+        self._look_at_screen(now)
         rule = self._verdict(now, moment)
         if rule is None or rule.state is None:
             self._machine.withdraw()
@@ -287,9 +286,9 @@ class Session:
         self._was_blocked = blocked
         return rule
 
-    def _look_at_screen(self, now: float, moment: Moment) -> None:
+    def _look_at_screen(self, now: float) -> None:
         screen = self._screen
-        if screen is None or not moment.after(self._resized_at, RESIZE_REST) or self._is_lost():
+        if screen is None or self._is_lost():
             self._evidence.screen = None
             return
         if screen.generation != self._seen_generation or self._evidence.screen is None:
@@ -309,11 +308,6 @@ class Session:
 
     def _is_lost(self) -> bool:
         return self._backlog is not None and self._backlog.lost
-
-    def _expire_progress(self, now: float) -> None:
-        progress = self._evidence.progress
-        if progress.text and progress.text != "none" and now >= progress.set_at + PROGRESS_LEASE:
-            progress.set("", now)
 
     def _publish(self, change: Change[Rule], events: list[SessionEvent]) -> None:
         rule, at = change.reason, change.at

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from .layout import ComposerShape, Layout, Region, bare, is_frame
+from .layout import Layout, Region, bare, is_frame
 
 SPINNERS = re.compile(
     "["
@@ -99,12 +99,14 @@ class ScreenView:
     Args:
         layout: the regions.
         motion: the history of the rows.
+        asked_since: since when the region `asked` has had its text.
         alternate: the alternate screen is shown.
     """
 
-    def __init__(self, layout: Layout, motion: Motion, *, alternate: bool) -> None:
+    def __init__(self, layout: Layout, motion: Motion, asked_since: float, *, alternate: bool) -> None:
         self.layout = layout
         self.alternate = alternate
+        self._asked_since = asked_since
         self._motion = motion
         self._lines: dict[str, list[str]] = {}
         self._text: dict[str, str] = {}
@@ -126,17 +128,19 @@ class ScreenView:
             self._text[region] = " ".join(line for line in self.lines(region) if not is_frame(line))
         return self._text[region]
 
-    def moved_at(self, region: str, pattern: re.Pattern[str], *, spun: bool) -> float:
-        """When the youngest motion was in a row of the region that matches."""
+    def moved_at(self, region: str, pattern: re.Pattern[str] | None, *, spun: bool) -> float:
+        """When the youngest motion was in a row of the region, one that matches where a pattern is given."""
         newest = NEVER
         for row in self._motion.rows(self.layout.region(region)):
             at = row.spun_at if spun else row.moved_at
-            if at > newest and pattern.search(bare(row.text)):
+            if at > newest and (pattern is None or pattern.search(bare(row.text))):
                 newest = at
         return newest
 
     def changed_at(self, region: str) -> float:
-        """When a row of the region last changed."""
+        """When a row of the region last changed; what the user types into the row changes no `asked`."""
+        if region == "asked":
+            return self._asked_since
         return max((row.changed_at for row in self._motion.rows(self.layout.region(region))), default=NEVER)
 
 
@@ -178,6 +182,7 @@ class Evidence:
         line_editor: `on` while the agent has bracketed paste (DECSET 2004) on, else `off`; empty when it never had.
         line_at: when the user last pressed Enter after having typed something.
         flow_since: since when output has come without a pause of `FLOW_GAP`.
+        asked: the text of the region `asked`.
         undrafted: what stood left of the cursor when the user began to type, or empty while no draft is being typed.
         screen: the present view, or None where the screen is not looked at.
     """
@@ -204,19 +209,6 @@ class Evidence:
     line_editor: Stamped = field(default_factory=Stamped)
     line_at: float = NEVER
     flow_since: float = NEVER
+    asked: Stamped = field(default_factory=Stamped)
     undrafted: str = ""
     screen: ScreenView | None = None
-
-
-def view(
-    rows: Sequence[str],
-    lines: Sequence[tuple[int, int]],
-    cursor: tuple[int, int],
-    composers: Sequence[ComposerShape],
-    undrafted: str,
-    motion: Motion,
-    *,
-    alternate: bool,
-) -> ScreenView:
-    """Build the view of one snapshot."""
-    return ScreenView(Layout(rows, cursor, lines, composers, undrafted), motion, alternate=alternate)

@@ -68,8 +68,8 @@ class Condition:
         flat: match the region as one line instead of line by line.
         kinds: with status: the accepted kinds; empty accepts any.
         fresh: the evidence was set at most so many seconds ago.
-        still: the region or the title has not changed for so many seconds; with quiet, the agent printed nothing for so long; with
-            flow, it printed all the time.
+        still: the region, the title or the line editor has not changed for so many seconds; with quiet, the agent
+            printed nothing for so long; with flow, it printed all the time.
         moving: the matching row (with `flat`: a row of the region), or the title, moved in place within so many
             seconds.
         spinning: as `moving`, but a spinner glyph turned, not only a counter.
@@ -211,6 +211,8 @@ def _flow(condition: Condition, evidence: Evidence, moment: Moment) -> bool:
 def _line_editor(condition: Condition, evidence: Evidence, moment: Moment) -> bool:
     editor = evidence.line_editor
     if editor.text != ("on" if condition.expected else "off"):
+        return False
+    if condition.still is not None and not moment.after(editor.changed_at, condition.still):
         return False
     return _timely(condition, evidence, editor.set_at, moment)
 
@@ -359,19 +361,18 @@ def judge(rules: Sequence[Rule], evidence: Evidence, moment: Moment) -> Rule | N
     Returns:
         The rule, or None when no rule speaks: then nothing changes.
     """
-    held = False
-    for rule in rules:
-        if rule.state is None:
-            held = held or rule.holds(evidence, moment)
-        elif (not held or _passes_hold(rule, evidence)) and rule.holds(evidence, moment):
-            break
-    else:
-        rule = None  # type: ignore[assignment]
+    held = any(rule.holds(evidence, moment) for rule in rules if rule.state is None)
+    spoken = (
+        rule
+        for rule in rules
+        if rule.state is not None and (not held or _passes_hold(rule, evidence)) and rule.holds(evidence, moment)
+    )
+    verdict = next(spoken, None)
     if not held:
         evidence.held_at = NEVER
     elif evidence.held_at == NEVER:
         evidence.held_at = moment.now
-    return rule
+    return verdict
 
 
 def _passes_hold(rule: Rule, evidence: Evidence) -> bool:

@@ -31,7 +31,7 @@ from .events import (
     TurnStarted,
     WorkingDirectoryChanged,
 )
-from .evidence import FLOW_GAP, NEVER, Evidence, Motion, skeleton, view
+from .evidence import FLOW_GAP, NEVER, Evidence, Motion, ScreenView, skeleton
 from .layout import Layout
 from .parser import Control, Csi, Escape, Osc, Parser, Token
 from .profiles import Profile
@@ -239,6 +239,7 @@ class Session:
             change = self._machine.advance(due)
             if change is not None:
                 self._publish(change, events)
+                self._judge_soon(due)
             elif not self._judge(due):
                 break
         return events
@@ -296,15 +297,11 @@ class Session:
             rows = screen.rows()
             self._motion.update(rows, now)
             lines = [(line.first_row, line.last_row) for line in screen.lines()]
-            self._evidence.screen = view(
-                rows,
-                lines,
-                screen.cursor[:2],
-                self.profile.composers,
-                self._evidence.undrafted,
-                self._motion,
-                alternate=screen.alternate,
-            )
+            evidence = self._evidence
+            layout = Layout(rows, screen.cursor[:2], lines, self.profile.composers, evidence.undrafted)
+            evidence.asked.set(layout.asked_text, now)
+            asked_since = evidence.asked.changed_at
+            evidence.screen = ScreenView(layout, self._motion, asked_since, alternate=screen.alternate)
 
     def _is_lost(self) -> bool:
         return self._backlog is not None and self._backlog.lost

@@ -38,7 +38,7 @@ Grammar, in TOML (`?` may be missing):
 
 A CONDITION is a table with one subject and what narrows it:
 
-    { title = 'regex', fresh? = 2.5, moving? = 2.5, after_submit? = true }
+    { title = 'regex', fresh? = 2.5, still? = 0.5, moving? = 2.5, after_submit? = true }
     { progress = ["none"], fresh?, after_submit? }             # none normal error indeterminate paused
     { status = ["working"], kind? = ["permission"], text? = 'regex', fresh?, after_submit? }
     { notification = 'regex', fresh?, after_submit? }
@@ -50,7 +50,7 @@ A CONDITION is a table with one subject and what narrows it:
     { startup = true }                                         # the agent has not been idle yet
     { unblocked = true, fresh? }                               # a dialog stood and is gone
     { quiet = 1.0 } { flow = 1.0 }                             # nothing printed, or printed all the time, for so long
-    { line_editor = true, fresh?, after_submit? }              # bracketed paste (DECSET 2004) was turned on, or off
+    { line_editor = true, still?, fresh?, after_submit? }      # bracketed paste (DECSET 2004) was turned on, or off
     { standing = ["rule-id"] }                                 # the published state was made by one of these rules
     { input = ["submit"], fresh?, after_submit? }              # key submit interrupt; line: typed, then submitted
 
@@ -71,6 +71,7 @@ from lifecycle_detectors.events import Message
 from lifecycle_detectors.layout import FRAMES, REGIONS, ComposerShape
 from lifecycle_detectors.rules import ANY, SUBJECTS, Condition, Rule, default_priority
 from lifecycle_detectors.states import State
+
 from .patterns import PatternProblem, compile_pattern
 
 SCHEMA = 1
@@ -183,7 +184,7 @@ class _Table:
         return self.take(key, str, default)
 
     def seconds(self, key: str) -> float | None:
-        value = self.take(key, (int, float), None)  # type: ignore[arg-type]
+        value = self.take(key, (int, float), None)
         if value is None:
             return None
         if isinstance(value, bool) or not 0 <= value <= MAX_SECONDS:
@@ -244,6 +245,8 @@ def parse_profile(text: str, file: str, parent: Parent) -> Profile:
     title = table.text("title", name)
     extends = table.text("extends", "" if name == "base" else "base")
     base = _find_parent(table, parent, extends) if extends else None
+    commands, packages, modules = _match(table)
+    session_options, resume = _session(table)
     profile = Profile(
         name=name,
         title=title,
@@ -252,8 +255,11 @@ def parse_profile(text: str, file: str, parent: Parent) -> Profile:
         settle=_timing(table, base),
         composers=_composers(table, base),
         rules=_rules(table, base),
-        **_match(table),
-        **_session(table),
+        commands=commands,
+        packages=packages,
+        modules=modules,
+        session_options=session_options,
+        resume=resume,
     )
     table.finish()
     return profile
@@ -267,26 +273,26 @@ def _find_parent(table: _Table, parent: Parent, extends: str) -> Profile:
 
 
 def _sub(table: _Table, key: str) -> _Table | None:
-    value = table.take(key, dict, None)  # type: ignore[arg-type]
+    value = table.take(key, dict, None)
     return None if value is None else _Table(table.file, key, value)
 
 
-def _match(table: _Table) -> dict[str, frozenset[str]]:
-    found: dict[str, frozenset[str]] = dict.fromkeys(("commands", "packages", "modules"), frozenset())
+def _match(table: _Table) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
     match = _sub(table, "match")
-    if match is not None:
-        found = {key: frozenset(match.strings(key)) for key in found}
-        match.finish()
-    return found
+    if match is None:
+        return frozenset(), frozenset(), frozenset()
+    commands, packages, modules = (frozenset(match.strings(key)) for key in ("commands", "packages", "modules"))
+    match.finish()
+    return commands, packages, modules
 
 
-def _session(table: _Table) -> dict[str, tuple[str, ...]]:
+def _session(table: _Table) -> tuple[tuple[str, ...], tuple[str, ...]]:
     session = _sub(table, "session")
     if session is None:
-        return {"session_options": (), "resume": ()}
-    found = {"session_options": session.strings("options"), "resume": session.strings("resume")}
+        return (), ()
+    options, resume = session.strings("options"), session.strings("resume")
     session.finish()
-    return found
+    return options, resume
 
 
 def _timing(table: _Table, base: Profile | None) -> float:
@@ -407,8 +413,8 @@ def _read_age(table: _Table, condition: Condition) -> Condition:
 
 
 def _read_title(table: _Table, condition: Condition) -> Condition:
-    moving = table.seconds("moving")
-    return _read_age(table, replace(condition, pattern=table.pattern("title"), moving=moving))
+    still, moving = table.seconds("still"), table.seconds("moving")
+    return _read_age(table, replace(condition, pattern=table.pattern("title"), still=still, moving=moving))
 
 
 def _read_notification(table: _Table, condition: Condition) -> Condition:
@@ -450,7 +456,7 @@ def _read_flow(table: _Table, condition: Condition) -> Condition:
 
 
 def _read_line_editor(table: _Table, condition: Condition) -> Condition:
-    return _read_age(table, _read_flag(table, condition))
+    return _read_age(table, replace(_read_flag(table, condition), still=table.seconds("still")))
 
 
 def _read_standing(table: _Table, condition: Condition) -> Condition:

@@ -20,6 +20,7 @@ TAIL = ""
 """Text of the right half of a wide character (as in pyte)."""
 HEAD_GAP = "\1"
 """Text of the last cell of a row whose next, wide character did not fit and wrapped."""
+TEXTLESS = (BLANK, HEAD_GAP, TAIL)
 BLANKS = BLANK + HEAD_GAP + " "
 
 MAX_CLUSTER = 32
@@ -48,8 +49,6 @@ class Row(list[Cell]):
     """Its text goes on in the next row."""
     continues = False
     """It goes on from the row above."""
-    prompt = False
-    """A shell's prompt was written here (OSC 133)."""
     wide = False
     """A wide character was written here at some time."""
     text: str | None = None
@@ -60,6 +59,10 @@ class Row(list[Cell]):
         if self.text is None:
             self.text = "".join([cell[0] for cell in self]).rstrip(BLANKS).replace(BLANK, " ")
         return self.text
+
+    def has_text(self) -> bool:
+        """Anything was written here, be it a space."""
+        return any(cell[0] not in TEXTLESS for cell in self)
 
     def read_whole(self) -> str:
         """The row's text to the last column, as a wrapped row has it."""
@@ -131,14 +134,33 @@ class _Widths(dict[str, int]):
 
     def __missing__(self, character: str) -> int:
         width = 1 if unicodedata.category(character) == "Mc" else wcwidth(character)
-        if len(self) >= 16_384:  # a megabyte; texts use a few hundred characters
-            self.clear()
-            self.update(_OTHER_WIDTHS)
-        self[character] = width
-        return width
+        return _remember(self, character, width)
 
 
 WIDTHS = _Widths(_OTHER_WIDTHS)
+
+MAY_JOIN = 3
+
+
+class _ClusterWidths(dict[str, int]):
+    """The same in mode 2027, but `MAY_JOIN` for what may become part of the cluster before it."""
+
+    def __missing__(self, character: str) -> int:
+        may_join = character > "\xff" and any(joins(before, character) for before in _JOINING)
+        return _remember(self, character, MAY_JOIN if may_join else WIDTHS[character])
+
+
+CLUSTER_WIDTHS = _ClusterWidths()
+_JOINING = ("x", "\u0915\u094d", "\u1112", "\uac00", "\uac01", "\U0001f1e9", "\U0001f469\u200d", "\U0001f469")
+"""One cluster of each kind that something can be added to (UAX 29, GB6 to GB13)."""
+
+
+def _remember(widths: dict[str, int], character: str, width: int) -> int:
+    if len(widths) >= 16_384:  # a megabyte; texts use a few hundred characters
+        widths.clear()
+        widths.update(_OTHER_WIDTHS if widths is WIDTHS else {})
+    widths[character] = width
+    return width
 
 
 _MODIFIER_BASE = re.compile(
@@ -151,7 +173,6 @@ _MODIFIER_BASE = re.compile(
     "\U0001f9cd-\U0001f9cf\U0001f9d1-\U0001f9dd\U0001fac3-\U0001fac5\U0001faf0-\U0001fafa]"
 )
 """Emoji_Modifier_Base of Unicode's emoji-data.txt: the pictographs that take a skin tone."""
-
 
 SKIN_TONES = "\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff"
 

@@ -71,11 +71,12 @@ def _apply_escape(model: Model, token: Escape) -> None:
 
 
 def _apply_osc(model: Model, data: bytes) -> None:
-    if data.startswith(_PROMPT_MARK) and data[len(_PROMPT_MARK) : len(_PROMPT_MARK) + 1] in (b"A", b"L", b"N"):
+    mark = data.split(b";", 2)
+    if mark[0] == _PROMPT_MARK and mark[1:2] in ([b"A"], [b"L"], [b"N"]):
         model.fresh_line()
 
 
-_PROMPT_MARK = b"%d;" % OscNumber.PROMPT_MARK
+_PROMPT_MARK = b"%d" % OscNumber.PROMPT_MARK
 _SLOTS = "()*+"
 
 

@@ -18,10 +18,13 @@ from pyte.screens import Cursor, Margins, Screen  # noqa: TID253
 
 from .screen_cells import (
     BLANK,
+    CLUSTER_WIDTHS,
     HEAD_GAP,
     MAX_CLUSTER,
+    MAY_JOIN,
     SKIN_TONES,
     TAIL,
+    TEXTLESS,
     WIDTHS,
     Cell,
     Pen,
@@ -37,8 +40,7 @@ HISTORY_ROWS = 500
 MAX_CELLS = 32_768
 """Distinct cells (character and attributes) made before their memory is dropped: some 6 MB."""
 
-_TEXTLESS = (BLANK, HEAD_GAP, TAIL)
-_BARE = (*_TEXTLESS, " ")
+_BARE = (*TEXTLESS, " ")
 """Texts of cells that take no combining character; on a space libghostty-vt keeps it, but never shows it."""
 _CLUSTERS = 2027 << 5
 _REVERSE_WRAP = 45 << 5
@@ -161,9 +163,10 @@ class Model(Screen):
     def draw(self, data: str) -> None:
         """Write text at the cursor: printable characters, of any width."""
         charsets = self.charsets
-        if charsets.once is not None:
+        while data and charsets.once is not None:
             self._mapping = charsets.sets[charsets.once]
-            charsets.once = None
+            if WIDTHS[data[0]] > 0:
+                charsets.once = None
             self._draw(data[0])
             data = data[1:]
         self._mapping = charsets.sets[charsets.active]
@@ -173,21 +176,23 @@ class Model(Screen):
         if data.isascii():
             self._write(data)
             return
-        clusters = _CLUSTERS in self.mode
+        widths = CLUSTER_WIDTHS if _CLUSTERS in self.mode else WIDTHS
         start = 0
-        for end, character in enumerate(data):
-            width = WIDTHS[character]
-            if width == 1 and not (clusters and character > "\xff"):
+        for end, kind in enumerate(map(widths.__getitem__, data)):
+            if kind == 1:
                 continue
             self._write(data[start:end])
             start = end + 1
-            if width < 0 or (clusters and character > "\xff" and self._join(character)):
-                continue
-            if width == 0:
+            character = data[end]
+            if kind == MAY_JOIN:
+                if self._join(character):
+                    continue
+                kind = WIDTHS[character]
+            if kind == 0:
                 self._attach(character)
-            elif width == 1:
+            elif kind == 1:
                 self._write(character)
-            else:
+            elif kind == 2:
                 self._write_wide(character)
         self._write(data[start:])
 
@@ -329,7 +334,7 @@ class Model(Screen):
         """Put the character into the grapheme cluster before the cursor, if it belongs to it (mode 2027)."""
         row = self.buffer[self.cursor.y]
         x = self._before()
-        if mo.DECAWM not in self.mode and self.cursor.x >= self.columns - 1 and row[-1].data not in _TEXTLESS:
+        if mo.DECAWM not in self.mode and self.cursor.x >= self.columns - 1 and row[-1].data not in TEXTLESS:
             x = self.columns - 1
         if x < 0:
             return False
@@ -621,6 +626,21 @@ class Model(Screen):
             self._erase_rows(0, self.lines)
         elif how == 3 and self._history is not None:
             self._history.clear()
+        elif how == 22:
+            self._scroll_text_away()
+
+    def _scroll_text_away(self) -> None:
+        used = max(
+            (number + 1 for number, row in enumerate(self.buffer) if any(cell != _DEFAULT for cell in row)), default=0
+        )
+        if self._history is not None:
+            self._history.extend(self.buffer[:used])
+        self.buffer[:] = self.buffer[used:] + [Row([_DEFAULT] * self.columns) for _ in range(used)]
+        self._settle()
+        self.cursor.y -= used
+        if self.cursor.y < 0:
+            self.cursor.x = self.cursor.y = 0
+        self.moved = True
 
     def _erase_rows(self, first: int, end: int) -> None:
         if first < end:
@@ -684,7 +704,7 @@ class Model(Screen):
     def return_modes(self, modes: Iterable[int]) -> None:
         """XTRESTORE."""
         for mode in modes:
-            self.switch_modes([mode], self.saved_modes.get(mode, False), private=True)
+            self.switch_modes([mode], self.saved_modes.get(mode, mode << 5 in _DEFAULT_MODES), private=True)
 
     def _switch(self, mode: int, on: bool) -> None:
         if on:

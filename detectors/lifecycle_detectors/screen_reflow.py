@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from .screen_cells import BLANK, HEAD_GAP, TAIL, Cell, Row
 
 _EMPTY = Cell()
-_TEXTLESS = (BLANK, TAIL, HEAD_GAP)
 
 
 @dataclass(slots=True)
@@ -78,7 +77,7 @@ class Sheet:
         if lines < self.lines:
             fixed = max(mark.row for mark in marks)
             for _ in range(self.lines - lines):
-                if len(self.rows) - 1 <= fixed or any(cell.data not in _TEXTLESS for cell in self.rows[-1]):
+                if len(self.rows) - 1 <= fixed or self.rows[-1].has_text():
                     break
                 self.rows.pop()
         elif cursor_line < self.lines - 1:
@@ -128,8 +127,6 @@ class _Flow:
         if not row.wrapped:
             while width and row[width - 1] == _EMPTY:
                 width -= 1
-            if not width and row.prompt:
-                width = 1
         for mark in others:
             if mark.column >= width:
                 mark.column = min(mark.column, self._columns - 1 - self._x)
@@ -143,7 +140,6 @@ class _Flow:
         for _ in range(self._breaks):
             self._next_row()
         self._breaks = 0
-        self.rows[-1].prompt = row.prompt
         marks = [*others, cursor] if cursor else others
         x = 0
         while x < width:
@@ -151,7 +147,6 @@ class _Flow:
                 self.rows[-1].wrapped = True
                 self._next_row()
                 self.rows[-1].continues = True
-                self.rows[-1].prompt = row.prompt
             self._note(marks, x)
             x += self._write(row, x, marks)
         if not row.wrapped:

@@ -226,11 +226,15 @@ class FakeHerdr:
         self.path.chmod(0o600)
         threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
 
-    def stop(self) -> None:
+    def crash(self) -> None:
+        """Stop, and leave the socket's file behind."""
         if self._server is not None:
             self._server.shutdown()
             self._server.server_close()
             self._server = None
+
+    def stop(self) -> None:
+        self.crash()
         self.path.unlink(missing_ok=True)
 
     def restart(self) -> None:

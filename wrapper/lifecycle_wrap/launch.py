@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from .arguments import Options
     from .child import Child
+    from .config import Config
     from .outer import Outer
     from .signals import SignalPipe
 
@@ -58,6 +59,20 @@ def _complaints(options: Options, environ: Mapping[str, str]) -> list[str]:
     return check_config(options, environ)
 
 
+def _hidden_variables(options: Options, environ: Mapping[str, str]) -> Sequence[str]:
+    """Names of variables that the agent must not inherit; the configuration is read only where a host wants that."""
+    from . import hosts
+
+    def load() -> Config:
+        from pathlib import Path
+
+        from .config import load_config
+
+        return load_config(Path(options.config) if options.config else None, environ)[0]
+
+    return hosts.hidden_variables(environ, load)
+
+
 def _tell_user(lines: Sequence[str]) -> None:
     sys.stderr.write("".join(f"{line}\n" for line in lines))
     sys.stderr.flush()
@@ -74,7 +89,7 @@ def _run_in_pty(options: Options, path: str, argv: Sequence[str], environ: Mappi
     try:
         if outer.foreground():
             outer.enter_raw()
-        child = Child(path, argv, environ, outer, remove=())
+        child = Child(path, argv, environ, outer, remove=_hidden_variables(options, environ))
         session = _Session(options, argv, environ, child, outer, signals)
         status = session.run()
     finally:

@@ -146,11 +146,12 @@ class ScreenView:
 
 @dataclass(slots=True)
 class Stamped:
-    """A signal's last value and when it was last set and last became another."""
+    """A signal's last value, when it was last set and last became another, and when the one before it had come."""
 
     text: str = ""
     set_at: float = NEVER
     changed_at: float = NEVER
+    before_at: float = NEVER
 
     def set(self, text: str, now: float) -> bool:
         """Take a new value; tell whether it differs from the last one."""
@@ -158,7 +159,7 @@ class Stamped:
         if self.text == text:
             return False
         self.text = text
-        self.changed_at = now
+        self.before_at, self.changed_at = self.changed_at, now
         return True
 
 
@@ -178,9 +179,10 @@ class Evidence:
         held_at: since when a hold rule holds.
         unblocked_at: when a dialog was last seen to be gone.
         ready_at: when the agent was first published as idle: its start is over.
-        standing: the id of the rule that made the published state, or empty.
+        standing: the id of the rule that last spoke for the published state, or empty.
         line_editor: `on` while the agent has bracketed paste (DECSET 2004) on, else `off`; empty when it never had.
-        line_at: when the user last pressed Enter after having typed something.
+        spoke: the id of the rule that last spoke for any state, or empty.
+        entered: when the user last pressed Enter after having typed something, and what `spoke` was then.
         flow_since: since when output has come without a pause of `FLOW_GAP`.
         asked: the text of the region `asked`.
         undrafted: what stood left of the cursor when the user began to type, or empty while no draft is being typed.
@@ -207,7 +209,8 @@ class Evidence:
     ready_at: float = NEVER
     standing: str = ""
     line_editor: Stamped = field(default_factory=Stamped)
-    line_at: float = NEVER
+    spoke: str = ""
+    entered: Stamped = field(default_factory=Stamped)
     flow_since: float = NEVER
     asked: Stamped = field(default_factory=Stamped)
     undrafted: str = ""

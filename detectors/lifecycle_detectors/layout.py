@@ -57,6 +57,9 @@ BOTTOM_ROWS = 12
 STATUS_PARAGRAPHS = 2
 """The row that tells of work, and one more: queued messages and hints come between it and the composer."""
 
+MODE_LINES = 2
+"""A line that tells the mode may stand between the composer's rule and its prompt; it wraps on narrow screens."""
+
 _RULE = re.compile(r"^\s*[╭┌╔├╰└╚]?[─━═▔▁╌┄┈▀▄]{3,}")
 _RULE_END = re.compile(r"[─━═▔▁╌┄┈▀▄]{2,}\s?[─━═▔▁╌┄┈▀▄]*[╮┐╗┤╯┘╝]?\s*$")
 _RULE_GLYPHS = "─━═▔▁╌┄┈▀▄"
@@ -196,6 +199,8 @@ class Layout:
         for index in range(self.end - 1, -1, -1):
             if self._is_prompt(index, shape) and self._is_framed(index, shape):
                 return Region(index, self._composer_end(index))
+            if shape.frame != "none" and _BOX_TOP.match(self.rows[index]):  # what is above a box was said earlier
+                break
         return NOWHERE
 
     def _is_prompt(self, index: int, shape: ComposerShape) -> bool:
@@ -207,12 +212,14 @@ class Layout:
     def _is_framed(self, index: int, shape: ComposerShape) -> bool:
         if shape.frame == "none":
             return True
-        above = index - 1
-        while above >= 0 and not is_rule(self.rows[above]) and not _BOX_TOP.match(self.rows[above]):
-            if index - above > 2:  # a mode line may stand between the rule and the prompt
+        texts = 0
+        for above in range(index - 1, -1, -1):
+            if is_rule(self.rows[above]) or _BOX_TOP.match(self.rows[above]):
+                return True
+            texts += bool(self.rows[above].strip())
+            if texts > MODE_LINES:
                 return False
-            above -= 1
-        return above >= 0
+        return False
 
     def _composer_end(self, first: int) -> int:
         """A draft of several rows goes on until a blank row or a frame."""

@@ -63,7 +63,7 @@ class Condition:
         source: which evidence it looks at.
         subject: the name of the subject in a profile: `title`, `progress`, `status`, `region`, ...
         pattern: for title, notification and region: a regular expression to be found.
-        values: for progress, status, prompt, input and standing: the accepted names.
+        values: for progress, status, prompt, input, standing and entered: the accepted names.
         region: for screen conditions: a region's name.
         flat: match the region as one line instead of line by line.
         kinds: with status: the accepted kinds; empty accepts any.
@@ -73,6 +73,7 @@ class Condition:
         moving: the matching row (with `flat`: a row of the region), or the title, moved in place within so many
             seconds.
         spinning: as `moving`, but a spinner glyph turned, not only a counter.
+        soon: the title took the place of another that had stood for at most so many seconds.
         after_submit: the evidence is younger than the user's last submit; before_submit: the region has not changed
             since it.
         expected: for `composer`, `alternate`, `startup` and `line_editor`: whether it has to be so.
@@ -89,6 +90,7 @@ class Condition:
     still: float | None = None
     moving: float | None = None
     spinning: float | None = None
+    soon: float | None = None
     after_submit: bool = False
     before_submit: bool = False
     expected: bool = True
@@ -109,6 +111,8 @@ def _title(condition: Condition, evidence: Evidence, moment: Moment) -> bool:
     if title.set_at == NEVER or not condition.pattern.search(title.text):
         return False
     if condition.still is not None and not moment.after(title.changed_at, condition.still):
+        return False
+    if condition.soon is not None and title.changed_at - title.before_at > condition.soon:
         return False
     if condition.moving is not None and not moment.within(evidence.title_moved_at, condition.moving):
         return False
@@ -221,7 +225,14 @@ def _standing(condition: Condition, evidence: Evidence, moment: Moment) -> bool:
     return evidence.standing in condition.values
 
 
-_INPUTS = {"key": "key_at", "submit": "submit_at", "line": "line_at", "interrupt": "interrupt_at"}
+def _entered(condition: Condition, evidence: Evidence, moment: Moment) -> bool:
+    entered = evidence.entered
+    if entered.set_at == NEVER or entered.text not in condition.values:
+        return False
+    return _timely(condition, evidence, entered.set_at, moment)
+
+
+_INPUTS = {"key": "key_at", "submit": "submit_at", "interrupt": "interrupt_at"}
 
 
 def _input(condition: Condition, evidence: Evidence, moment: Moment) -> bool:
@@ -249,6 +260,7 @@ _TESTS = {
     "flow": _flow,
     "line_editor": _line_editor,
     "standing": _standing,
+    "entered": _entered,
     "input": _input,
 }
 
@@ -268,6 +280,7 @@ SUBJECTS: dict[str, Source] = {
     "flow": Source.OUTPUT,
     "line_editor": Source.OUTPUT,
     "standing": Source.PROCESS,
+    "entered": Source.INPUT,
     "input": Source.INPUT,
 }
 

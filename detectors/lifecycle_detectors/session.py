@@ -270,10 +270,13 @@ class Session:
         if rule is None or rule.state is None:
             self._machine.withdraw()
         else:
+            self._evidence.spoke = rule.id
             settle = self.profile.settle if rule.settle is None else rule.settle
             detail = (rule.message, rule.kind, rule.background, rule.failed)
             state = self._background_state if rule.background else rule.state
             self._machine.propose(state, now, settle, rule, detail)
+            if state is self._machine.state:
+                self._evidence.standing = rule.id
         if moment.again_at is not None:
             self._judge_at = moment.again_at
         return True
@@ -406,7 +409,7 @@ class Session:
         if isinstance(press, keyboard.Submit):
             evidence.submit_at = now
             if self._drafting:
-                evidence.line_at = now
+                evidence.entered.set(evidence.spoke, now)
             self._end_draft()
             self._judge_soon(now)
         elif isinstance(press, (keyboard.Interrupt, keyboard.Escape)):

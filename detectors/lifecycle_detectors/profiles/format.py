@@ -38,7 +38,7 @@ Grammar, in TOML (`?` may be missing):
 
 A CONDITION is a table with one subject and what narrows it:
 
-    { title = 'regex', fresh? = 2.5, still? = 0.5, moving? = 2.5, after_submit? = true }
+    { title = 'regex', fresh? = 2.5, still? = 0.5, soon? = 30, moving? = 2.5, after_submit? = true }
     { progress = ["none"], fresh?, after_submit? }             # none normal error indeterminate paused
     { status = ["working"], kind? = ["permission"], text? = 'regex', fresh?, after_submit? }
     { notification = 'regex', fresh?, after_submit? }
@@ -51,8 +51,9 @@ A CONDITION is a table with one subject and what narrows it:
     { unblocked = true, fresh? }                               # a dialog stood and is gone
     { quiet = 1.0 } { flow = 1.0 }                             # nothing printed, or printed all the time, for so long
     { line_editor = true, still?, fresh?, after_submit? }      # bracketed paste (DECSET 2004) was turned on, or off
-    { standing = ["rule-id"] }                                 # the published state was made by one of these rules
-    { input = ["submit"], fresh?, after_submit? }              # key submit interrupt; line: typed, then submitted
+    { standing = ["rule-id"] }                                 # one of these rules last spoke for the published state
+    { input = ["submit"], fresh?, after_submit? }              # key submit interrupt
+    { entered = ["rule-id"], fresh? }                          # Enter after typing, while one of these rules spoke
 
 `line` is searched in each logical line of the region, `text` in the whole region as one line; neither: the region has
 text. Regions: see layout.py. All patterns are Python regular expressions, at most `patterns.MAX_PATTERN` characters.
@@ -94,7 +95,7 @@ KINDS: dict[str, Message] = {
 PROGRESS = frozenset({"none", "normal", "error", "indeterminate", "paused"})
 STATUS = frozenset({"idle", "working", "done", "blocked", "error"})
 PROMPTS = frozenset("ABCD")
-INPUTS = frozenset({"key", "submit", "line", "interrupt"})
+INPUTS = frozenset({"key", "submit", "interrupt"})
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 
 
@@ -413,8 +414,8 @@ def _read_age(table: _Table, condition: Condition) -> Condition:
 
 
 def _read_title(table: _Table, condition: Condition) -> Condition:
-    still, moving = table.seconds("still"), table.seconds("moving")
-    return _read_age(table, replace(condition, pattern=table.pattern("title"), still=still, moving=moving))
+    ages = {key: table.seconds(key) for key in ("still", "soon", "moving")}
+    return _read_age(table, replace(condition, pattern=table.pattern("title"), **ages))
 
 
 def _read_notification(table: _Table, condition: Condition) -> Condition:
@@ -459,8 +460,15 @@ def _read_line_editor(table: _Table, condition: Condition) -> Condition:
     return _read_age(table, replace(_read_flag(table, condition), still=table.seconds("still")))
 
 
-def _read_standing(table: _Table, condition: Condition) -> Condition:
-    return replace(condition, values=frozenset(table.strings("standing")))
+def _read_rules(table: _Table, condition: Condition) -> Condition:
+    ids = table.strings(condition.subject)
+    if not ids:
+        raise table.error(condition.subject, "is empty", "give the ids of rules")
+    return replace(condition, values=frozenset(ids))
+
+
+def _read_entered(table: _Table, condition: Condition) -> Condition:
+    return replace(_read_rules(table, condition), fresh=table.seconds("fresh"))
 
 
 def _read_flag(table: _Table, condition: Condition) -> Condition:
@@ -504,7 +512,8 @@ _READERS: dict[str, Callable[[_Table, Condition], Condition]] = {
     "quiet": _read_quiet,
     "flow": _read_flow,
     "line_editor": _read_line_editor,
-    "standing": _read_standing,
+    "standing": _read_rules,
+    "entered": _read_entered,
     "input": _read_input,
 }
 

@@ -1,0 +1,171 @@
+r"""The pen: which attributes (SGR) the agent's next character would be drawn with.
+
+Owns SGR's grammar (ECMA-48 8.3.117, with xterm's and kitty's additions) as far as one question goes: is the pen as a
+terminal starts with, and if not, what makes it so again. Reads bytes and no tokens: a coloured stream is mostly SGR,
+and only what follows its last reset counts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+Attributes = dict[str, bytes]
+"""What is not as at the start: the attribute, and the parameters that set it."""
+
+MAX_CUT = 256
+"""Bytes of a cut sequence that are kept for the next ones; no SGR that anyone writes is longer."""
+
+_SGR = re.compile(rb"\x1b\[([0-9:;]*)m")
+_IN_ORDER = re.compile(
+    rb"\x1b(?:\[(?P<sgr>[0-9:;]*)m|(?P<save>7|\[s)|(?P<restore>8|\[u)|(?P<reset>c)"
+    rb"|\[\?(?P<switch>47|1047|1048|1049)(?P<on>[hl]))"
+)
+_CUT = re.compile(rb"\x1b(?:\[[0-9:;?]*)?\Z")
+
+_OFF = {
+    22: ("bold", "faint"),
+    23: ("italic",),
+    24: ("underline",),
+    25: ("blink",),
+    27: ("inverse",),
+    28: ("hidden",),
+    29: ("strike",),
+    10: ("font",),
+    39: ("foreground",),
+    49: ("background",),
+    50: ("proportional",),
+    54: ("frame",),
+    55: ("overline",),
+    59: ("underline-colour",),
+    65: ("ideogram",),
+    75: ("script",),
+}
+_ON = {
+    1: "bold",
+    2: "faint",
+    3: "italic",
+    4: "underline",
+    5: "blink",
+    6: "blink",
+    7: "inverse",
+    8: "hidden",
+    9: "strike",
+    20: "italic",
+    21: "underline",
+    26: "proportional",
+    51: "frame",
+    52: "frame",
+    53: "overline",
+    58: "underline-colour",
+    73: "script",
+    74: "script",
+    **dict.fromkeys(range(11, 20), "font"),
+    **dict.fromkeys([*range(30, 39), *range(90, 98)], "foreground"),
+    **dict.fromkeys([*range(40, 49), *range(100, 108)], "background"),
+    **dict.fromkeys(range(60, 65), "ideogram"),
+}
+_COLOURS = (38, 48, 58)
+_COLOUR_LENGTH = {b"5": 3, b"2": 5}
+"""How many parameters a colour takes when semicolons part them: `38;5;n`, `38;2;r;g;b`."""
+
+
+class Pen:
+    """Follows the pen on both screens.
+
+    Terminals differ in what the screens share; the pen of either may be what the other goes on with, so a pen that is
+    dirty on the alternate screen when that is left counts as dirty on the main one too.
+    """
+
+    def __init__(self) -> None:
+        self._cut = b""
+        self.reset()
+
+    def reset(self) -> None:
+        """The terminal has been reset (RIS)."""
+        self._on_alternate = False
+        self._current: Attributes = {}
+        self._main: Attributes = {}
+        self._saved: dict[bool, Attributes] = {}
+
+    @property
+    def attributes(self) -> Attributes:
+        """What is not as at the start, on the screen that is shown."""
+        return self._current
+
+    @property
+    def main_attributes(self) -> Attributes:
+        """The same for the main screen, once the alternate one is left by DECRST 1049."""
+        return self._main if self._on_alternate else self._current
+
+    def feed(self, data: bytes, in_order: bool) -> None:
+        """Read on.
+
+        Args:
+            data: the next bytes, cut anywhere.
+            in_order: whether they hold anything that saves, restores or resets the pen, or switches the screen; then
+                every sequence counts, else only those after the last reset.
+        """
+        data = self._cut + data
+        cut = _CUT.search(data, max(0, len(data) - MAX_CUT))
+        self._cut = cut.group() if cut else b""
+        if in_order:
+            for sequence in _IN_ORDER.finditer(data):
+                self._take(sequence)
+            return
+        start = max(data.rfind(b"\x1b[m"), data.rfind(b"\x1b[0m"), 0)
+        for parameters in _SGR.findall(data, start):
+            self._draw(parameters)
+
+    def _take(self, sequence: re.Match[bytes]) -> None:
+        if sequence["sgr"] is not None:
+            self._draw(sequence["sgr"])
+        elif sequence["save"] or (sequence["switch"] == b"1048" and sequence["on"] == b"h"):
+            self._saved[self._on_alternate] = self._current.copy()
+        elif sequence["restore"] or sequence["switch"] == b"1048":
+            self._current = self._saved.get(self._on_alternate, {}).copy()
+        elif sequence["reset"]:
+            self.reset()
+        else:
+            self._switch(sequence["switch"], sequence["on"] == b"h")
+
+    def _switch(self, mode: bytes, on: bool) -> None:
+        if on and not self._on_alternate:
+            self._main = self._current.copy()
+        elif not on and self._on_alternate:
+            self._current = self._main if mode == b"1049" else self._main | self._current
+        self._on_alternate = on
+
+    def _draw(self, parameters: bytes) -> None:
+        for attribute, written in _changes(parameters):
+            if attribute is None:
+                self._current.clear()
+            elif written:
+                self._current[attribute] = written
+            else:
+                self._current.pop(attribute, None)
+
+
+@lru_cache(maxsize=4096)
+def _changes(parameters: bytes) -> tuple[tuple[str | None, bytes], ...]:
+    """What one SGR changes: (attribute, what sets it or `b""`), with None for all attributes at once."""
+    return tuple(_read(parameters.split(b";")))
+
+
+def _read(parameters: list[bytes]) -> Iterator[tuple[str | None, bytes]]:
+    while parameters:
+        written = parameters.pop(0)
+        head, _, style = written.partition(b":")
+        number = int(head) if head and len(head) < 6 else 0
+        if number in _COLOURS and not style:
+            length = _COLOUR_LENGTH.get(parameters[0] if parameters else b"", 1)
+            written = b";".join([written, *parameters[: length - 1]])
+            del parameters[: length - 1]
+        if number == 0:
+            yield None, b""
+        elif number in _OFF or (number == 4 and style == b"0"):
+            for attribute in _OFF.get(number, ("underline",)):
+                yield attribute, b""
+        elif number in _ON:
+            yield _ON[number], written

@@ -222,6 +222,19 @@ class Detection(NamedTuple):
     reason: str
 
 
+class Place(NamedTuple):
+    """The pane that we run in.
+
+    Attributes:
+        name: what people call it, such as `tmux %3`.
+        focus: the command that brings the user there, from any terminal of the user's, as far as the host can; or
+            empty.
+    """
+
+    name: str
+    focus: tuple[str, ...] = ()
+
+
 class Setup(NamedTuple):
     """What a host is made with.
 
@@ -230,12 +243,14 @@ class Setup(NamedTuple):
         options: the host's own options of the configuration.
         tty: the device of the terminal we sit at, such as `/dev/pts/3`, or empty.
         notices: returns what the hosts want `status` to tell, by host.
+        place: the pane that we run in, for the hosts that are none; None where there is no host with panes.
     """
 
     environ: Mapping[str, str]
     options: Mapping[str, Any] = {}
     tty: str = ""
     notices: Callable[[], Mapping[str, str]] = dict
+    place: Place | None = None
 
 
 class Host:
@@ -278,6 +293,10 @@ class Host:
 
     def owns_pane(self, call: Call) -> bool | None:
         """Ask the host whether the terminal we sit at is its own pane; None when it cannot tell."""
+        return None
+
+    def place(self) -> Place | None:
+        """Return the pane that a host of panes stands for; asks and starts nothing."""
         return None
 
     def prepare(self, call: Call) -> None:

@@ -16,7 +16,7 @@ from typing import ClassVar, NamedTuple
 
 from lifecycle_wrap.projection import LifecycleEvent
 
-from .base import ID_BYTES, Call, Detection, Host, HostError, HostGone, Setup
+from .base import ID_BYTES, Call, Detection, Host, HostError, HostGone, Place, Setup
 
 ON_MACOS = sys.platform == "darwin"
 
@@ -66,6 +66,12 @@ class Cmux(Host):
         self._loading = False
         # The CLI refuses when both variables are set and differ; a pane has this one set to nothing.
         self._environ = {name: value for name, value in environ.items() if name != "CMUX_SOCKET"}
+
+    def place(self) -> Place:
+        """The surface."""
+        executable = _cli(self.setup.environ) or "cmux"
+        focus = (executable, "focus-panel", f"--panel={self._surface}", self._workspace)
+        return Place(f"cmux {self._surface}", focus)
 
     def prepare(self, call: Call) -> None:
         """Clear the pill that a killed run has left."""

@@ -17,11 +17,18 @@ from typing import Any, ClassVar
 
 from lifecycle_wrap.projection import LifecycleEvent
 
-from .base import Call, Detection, ErrorClass, Host, HostError, HostGone
-from .sockets import exchange_line, server_pid, session_leader_parent
+from .ancestry import opener
+from .base import Call, Detection, ErrorClass, Host, HostError, HostGone, Place
+from .sockets import exchange_line, server_pid
 
 REQUEST_SECONDS = 1.0
 """The limit of one request; the server answers within some milliseconds."""
+
+_FOCUS = (
+    'tab=$(cmux --socket "$1" --json terminal "$2" show | sed -n \'s/.*"tab_id":"\\([^"]*\\)".*/\\1/p\') && '
+    'cmux --socket "$1" tab "$tab" focus'
+)
+"""A terminal is gone to by its tab, which may be another one than at the start."""
 
 _TERMINAL = re.compile(r"term_[0-9a-f]{32}")
 
@@ -46,8 +53,14 @@ class CmuxTui(Host):
     def owns_pane(self, call: Call) -> bool | None:
         """The server opens its terminals itself: in one of them our session's leader is its child."""
         server = server_pid(self.setup.environ["CMUX_TUI_SOCKET"], call, REQUEST_SECONDS)
-        parent = session_leader_parent()
-        return None if server is None or parent is None else server == parent
+        found = opener()
+        return None if server is None or found is None else server == found[0]
+
+    def place(self) -> Place:
+        """The terminal, in its session."""
+        terminal = self.setup.environ["CMUX_TUI_TERMINAL_ID"]
+        socket = self.setup.environ["CMUX_TUI_SOCKET"]
+        return Place(f"cmux {terminal[:13]}", ("sh", "-c", _FOCUS, "cmux", socket, terminal))
 
     def projection(self, event: LifecycleEvent) -> Hashable:
         """The state; nothing else is shown."""

@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 
 from lifecycle_wrap.projection import LifecycleEvent, collapse
 
-from .base import ID_BYTES, Call, Detection, ErrorClass, Host, HostError, HostGone, Setup
+from .base import ID_BYTES, Call, Detection, ErrorClass, Host, HostError, HostGone, Place, Setup
 from .sockets import exchange_line
 
 SOURCE = "custom:lifecycle-wrap"
@@ -64,6 +64,13 @@ class Herdr(Host):
             return None
         shell = self._ask("pane.process_info", "process_info", call).get("shell_pid")
         return shell == os.getsid(0) if isinstance(shell, int) else None
+
+    def place(self) -> Place:
+        """The pane, on the server that we report to."""
+        socket = self.setup.environ.get("HERDR_SOCKET_PATH", "")
+        server = ("env", f"HERDR_SOCKET_PATH={socket}") if socket else ()
+        pane = _pane(self.setup.environ)
+        return Place(f"herdr {pane}", (*server, "herdr", "agent", "focus", pane))
 
     def prepare(self, call: Call) -> None:
         """Release what a killed run has left, so that it does not stand until the agent's first state is known."""

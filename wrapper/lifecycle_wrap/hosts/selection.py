@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import BUILT_IN, installed, off_reason, switch_variable, visible
-from .base import Host, HostError, HostGone, Setup
+from .base import Host, HostError, HostGone, Place, Setup
 from .command import CommandSink
 
 if TYPE_CHECKING:
@@ -57,19 +57,33 @@ def survey(config: Config, environ: Mapping[str, str]) -> list[Choice]:
 def discover(config: Config, environ: Mapping[str, str], lookup: Lookup) -> list[Host]:
     """Make the hosts of this session, the command sinks last."""
     setup = Setup(environ, tty=_tty(), notices=lookup.notices)
-    made = []
-    for choice in _detect(config, environ):
-        if choice.host is not None:
-            options = config.host_options.get(choice.name, {})
-            try:
-                made.append(choice.host(setup._replace(options=options)))
-            except Exception:
-                lookup.crashed(choice.name)
-    panes = [host for host in made if host.is_pane]
+    found = [(choice.host, config.host_options.get(choice.name, {})) for choice in _detect(config, environ)]
+    panes = _make(setup, [(host, options) for host, options in found if host and host.is_pane], lookup)
     if config.nesting == "innermost":
         panes = _innermost(panes, lookup)
-    others = [host for host in made if not host.is_pane]
+    setup = setup._replace(place=_place(panes, lookup))
+    others = _make(setup, [(host, options) for host, options in found if host and not host.is_pane], lookup)
     return [*panes, *others, *(CommandSink(setup, command) for command in config.commands)]
+
+
+def _make(setup: Setup, found: list[tuple[type[Host], Mapping[str, Any]]], lookup: Lookup) -> list[Host]:
+    made = []
+    for host, options in found:
+        try:
+            made.append(host(setup._replace(options=options)))
+        except Exception:
+            lookup.crashed(host.name)
+    return made
+
+
+def _place(panes: list[Host], lookup: Lookup) -> Place | None:
+    for host in panes:
+        try:
+            if (place := host.place()) is not None:
+                return place
+        except Exception:
+            lookup.crashed(host.name)
+    return None
 
 
 def _detect(config: Config, environ: Mapping[str, str]) -> list[Choice]:

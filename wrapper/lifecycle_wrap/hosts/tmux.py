@@ -14,7 +14,7 @@ from typing import ClassVar
 
 from lifecycle_wrap.projection import LifecycleEvent
 
-from .base import Call, Detection, Host, HostError, HostGone
+from .base import Call, Detection, Host, HostError, HostGone, Place
 
 OPTIONS = ("@lifecycle_state", "@lifecycle_message", "@lifecycle_agent")
 
@@ -43,6 +43,14 @@ class Tmux(Host):
     def owns_pane(self, call: Call) -> bool:
         """Compare the pane's terminal with ours: an outer pane, or an inherited variable, has another one."""
         return self._tmux(call, "display-message", "-p", "-t", self._pane, "#{pane_tty}").strip() == self.setup.tty
+
+    def place(self) -> Place:
+        """The pane; for a user outside tmux the client that was used last goes there."""
+        socket = self.setup.environ["TMUX"].rsplit(",", 2)[0]
+        focus = ["tmux", "-S", socket]
+        for command in ("select-window", "select-pane", "switch-client"):
+            focus += [command, "-t", self._pane, ";"]
+        return Place(f"tmux {self._pane}", tuple(focus[:-1]))
 
     def prepare(self, call: Call) -> None:
         """Unset what a killed run has left."""

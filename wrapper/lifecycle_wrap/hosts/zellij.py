@@ -1,9 +1,10 @@
 """zellij: the state in the pane's name, and as a message that plugins can listen to.
 
-Owns the two commands. Contract (zellij 0.44 and later): `zellij action rename-pane --pane-id terminal_N NAME` and
-`undo-rename-pane`; before there was `--pane-id` the focused pane was renamed, so without that flag nothing is. A name
-hides the agent's own title until it is undone; `zellij_rename = "off"` leaves the name alone. `zellij pipe --name
-lifecycle` gives every listening plugin one JSON object: the version 1 event with `pane` and `agent` before it.
+Owns the commands. Contract (zellij 0.44 and later): `zellij action rename-pane --pane-id terminal_N NAME`,
+`undo-rename-pane`, and `focus-pane-id` to go there; before there was `--pane-id` the focused pane was renamed, so
+without that flag nothing is. A name hides the agent's own title until it is undone; `zellij_rename = "off"` leaves the
+name alone. `zellij pipe --name lifecycle` gives every listening plugin one JSON object: the version 1 event with `pane`
+and `agent` before it.
 """
 
 from __future__ import annotations
@@ -16,11 +17,15 @@ from typing import ClassVar
 
 from lifecycle_wrap.projection import LifecycleEvent
 
-from .base import Call, Detection, Host, HostError, Setup
+from .ancestry import opener
+from .base import Call, Detection, Host, HostError, Place, Setup
 
 PIPE = "lifecycle"
 
 _PANE = re.compile(r"\d{1,9}")
+
+# What zellij says when the pane, or the session with it, is no more.
+_GONE = (b"not found", b"no active session")
 
 
 class Zellij(Host):
@@ -42,6 +47,17 @@ class Zellij(Host):
         super().__init__(setup)
         self._pane = self.setup.environ["ZELLIJ_PANE_ID"]
         self._renames = False
+
+    def place(self) -> Place:
+        """The pane, in its session where that has a name."""
+        session = self.setup.environ.get("ZELLIJ_SESSION_NAME", "")
+        options = ("--session", session) if session else ()
+        return Place(f"zellij {self._pane}", ("zellij", *options, "action", "focus-pane-id", self._target))
+
+    def owns_pane(self, call: Call) -> bool | None:
+        """The server opens its panes itself: in one of them our session's leader is its child."""
+        found = opener()
+        return None if found is None else found[1] == "zellij"
 
     def prepare(self, call: Call) -> None:
         """Find out whether a pane can be named by its id."""
@@ -76,5 +92,6 @@ class Zellij(Host):
         self._run(call, "pipe", "--name", PIPE, "--", text)
 
     def _run(self, call: Call, *arguments: str) -> None:
-        if call.ask(["zellij", *arguments], environ=self.setup.environ).status != 0:
-            raise HostError
+        answer = call.ask(["zellij", *arguments], environ=self.setup.environ)
+        if answer.status != 0:
+            raise HostGone if any(text in answer.output for text in _GONE) else HostError

@@ -33,13 +33,15 @@ from .events import (
 )
 from .evidence import FLOW_GAP, NEVER, Evidence, Motion, ScreenView, skeleton
 from .layout import Layout
-from .parser import Control, Csi, Escape, Osc, Parser, Token
+from .modes import Place
+from .parser import Control, Csi, Escape, Osc, Token
 from .profiles import Profile
 from .program_status import StatusRecords, StatusReport
 from .rules import Moment, Rule, judge
 from .screen import Screen
 from .screen_backlog import ScreenBacklog
 from .states import Change, State, StateMachine
+from .stream import OutputStream
 
 JUDGE_AFTER = 0.05
 """Seconds from an input to its judgement: a frame of an agent comes in several reads, and half a frame misleads."""
@@ -94,6 +96,10 @@ class Session:
         choose_profile: finds the profile of another program that comes to the foreground; None keeps the profile.
         signals: False leaves titles, progress, status, notifications and bells out (for scoring the screen alone).
         background_working: an agent of which only a background shell runs is told as working, not as idle.
+
+    Attributes:
+        profile: the one that holds now.
+        stream: the agent's output as it was read, and the modes that it leaves behind.
     """
 
     def __init__(
@@ -112,7 +118,7 @@ class Session:
         self._choose_profile = choose_profile
         self._signals = signals
         self._background_state = State.WORKING if background_working else State.IDLE
-        self._parser = Parser(text=False)
+        self.stream = OutputStream(size)
         self._osc = osc.OscReader()
         self._keyboard = keyboard.Keyboard()
         self._records = StatusRecords()
@@ -160,9 +166,9 @@ class Session:
         self._evidence.output_at = now
         if self._backlog is not None:
             self._backlog.push(data)
-        for token in self._parser.feed(data):
+        for token in self.stream.feed(data):
             self._take(token, now, events)
-        if not self._parser.in_synchronized_update:
+        if not self.stream.in_synchronized_update:
             self._update_since = None
         elif self._update_since is None:
             self._update_since = now
@@ -181,6 +187,7 @@ class Session:
     def resize(self, size: Size, now: float) -> list[SessionEvent]:
         """Take the terminal's new size."""
         events = self._advance(now)
+        self.stream.modes.size = size
         if self._backlog is not None:
             self._backlog.resize(size)
         self._resized_at = now
@@ -215,6 +222,15 @@ class Session:
     def tick(self, now: float) -> list[SessionEvent]:
         """Do what is due at `now`; harmless when nothing is."""
         return self._advance(now)
+
+    def place(self) -> Place | None:
+        """Tell where the cursor stands, all output counted; None where there is no screen to tell."""
+        if self._screen is None or self._backlog is None or self._backlog.lost:
+            return None
+        self._backlog.work(self._backlog.pending)
+        rows, cursor = self._screen.rows(), self._screen.cursor
+        last = max((number for number, row in enumerate(rows) if row), default=0)
+        return Place(cursor.column, not rows[cursor.row], max(0, last - cursor.row))
 
     def explain(self, now: float) -> Explanation:
         """Tell which rules hold at `now` and on what evidence."""

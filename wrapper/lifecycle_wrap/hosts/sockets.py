@@ -6,7 +6,6 @@ know what the lines mean.
 
 from __future__ import annotations
 
-import os
 import socket
 import struct
 import sys
@@ -75,16 +74,6 @@ def server_pid(path: str, call: Call, seconds: float) -> int | None:
         else:
             return None
         return int(pid)
-
-
-def session_leader_parent() -> int | None:
-    """Return the parent of our session's leader: the process that opened the pane, if a pane is what we run in."""
-    import psutil
-
-    try:
-        return int(psutil.Process(os.getsid(0)).ppid())
-    except psutil.Error:
-        return None
 
 
 def _limit(connection: socket.socket, deadline: float) -> None:

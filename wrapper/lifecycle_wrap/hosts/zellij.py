@@ -18,7 +18,7 @@ from typing import ClassVar
 from lifecycle_wrap.projection import LifecycleEvent
 
 from .ancestry import opener
-from .base import Call, Detection, Host, HostError, Place, Setup
+from .base import Call, Detection, Host, HostError, HostGone, Place, Setup
 
 PIPE = "lifecycle"
 

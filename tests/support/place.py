@@ -99,10 +99,12 @@ class Shell:
 
     def __init__(self, place: Place) -> None:
         self._prompt = f"<{uuid4().hex[:8]}> "
+        readline = place.folder / "inputrc"
+        readline.write_text("set enable-bracketed-paste off\n")
         self.terminal = pexpect.spawn(
             "bash",
             ["--norc", "--noprofile", "-i"],
-            env={**place.environ, "PS1": self._prompt},
+            env={**place.environ, "PS1": self._prompt, "INPUTRC": str(readline)},
             dimensions=(30, 100),
             timeout=DEADLINE,
         )

@@ -5,12 +5,12 @@ Owns the translation of the library's terms into ours. It reads bytes itself; no
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from pyghostty._ffi import ffi, lib  # noqa: TID253
-from pyghostty.core import Terminal  # noqa: TID253  (this module is imported only where a screen is made)
+from pyghostty._ffi import ffi, lib, union_fn  # noqa: TID253
+from pyghostty.core import Terminal, init_sized  # noqa: TID253  (imported only where a screen is made)
 
 from .events import Size
 from .screen import Cursor, Line, Run, Style
@@ -19,6 +19,8 @@ _SCROLLBACK = 500
 """Rows kept above the screen, as in the pyte model: only a terminal that grows shows them again."""
 _SPACE = 0x20
 """A cell with it shows nothing else: libghostty-vt keeps what combines with a space, but leaves it out of the text."""
+_MAX_CLUSTER = 64
+"""Code points that are read of one cell."""
 _NAMES = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
 _LEVELS = (0x00, 0x5F, 0x87, 0xAF, 0xD7, 0xFF)
 
@@ -28,10 +30,11 @@ class GhosttyScreen:
 
     def __init__(self, size: Size) -> None:
         self._terminal = Terminal(size.columns, size.rows, scrollback=_SCROLLBACK)
+        self._view = _View(self._terminal)
         self._size = size
         self._generation = 0
-        self._text: list[str] | None = None
-        self._seen = [""] * size.rows
+        self._looked_at = 0
+        self._rows = [""] * size.rows
         self._changed_at = [0] * size.rows
 
     @property
@@ -60,52 +63,46 @@ class GhosttyScreen:
         """As in the protocol."""
         if data:
             self._terminal.feed(data)
-            self._changed()
+            self._generation += 1
 
     def resize(self, size: Size) -> None:
         """As in the protocol."""
-        self._size = size
         self._terminal.resize(size.columns, size.rows)
-        missing = size.rows - len(self._seen)
-        self._seen = self._seen[: size.rows] + [""] * missing
+        self._size = size
+        self._generation += 1
+        missing = size.rows - len(self._rows)
+        self._rows = self._rows[: size.rows] + [""] * missing
         self._changed_at = self._changed_at[: size.rows] + [0] * missing
-        self._changed()
 
     def rows(self) -> Sequence[str]:
         """As in the protocol."""
-        if self._text is None:
-            rows = [row.rstrip(" ") for row in self._terminal.text().split("\n")]
-            self._text = rows + [""] * (self._size.rows - len(rows))
-        return self._text
+        self._look()
+        return self._rows
 
     def lines(self) -> Sequence[Line]:
         """As in the protocol."""
         lines = []
-        parts: list[str] = []
         first = 0
-        for number, row in enumerate(self.rows()):
-            if number + 1 < self._size.rows and self._is_wrapped(number):
-                parts.append(self._whole(number))
+        parts: list[str] = []
+        for number, text in enumerate(self.rows()):
+            if number + 1 < self._size.rows and self._view.is_wrapped(number):
+                parts.append(text + " " * self._view.blanks(number, self._size.columns))
             else:
-                lines.append(Line("".join([*parts, row]), first, number))
+                lines.append(Line("".join([*parts, text]), first, number))
                 first = number + 1
                 parts = []
         return lines
 
     def row_changed(self) -> Sequence[int]:
         """As in the protocol."""
-        for number, text in enumerate(self.rows()):
-            if text != self._seen[number]:
-                self._seen[number] = text
-                self._changed_at[number] = self._generation
+        self._look()
         return tuple(self._changed_at)
 
     def runs(self, row: int) -> Sequence[Run]:
         """As in the protocol."""
         runs = []
-        cells = [(self._cell_text(column, row), self._style(column, row)) for column in range(self._size.columns)]
         column = 0
-        for style, group in groupby(cells, key=lambda cell: cell[1]):
+        for style, group in groupby(self._view.cells(row, self._size.columns), key=lambda cell: cell[1]):
             texts = [text for text, _ in group]
             runs.append(Run("".join(texts), column, style))
             column += len(texts)
@@ -113,58 +110,149 @@ class GhosttyScreen:
             runs.pop()
         return runs
 
-    def _changed(self) -> None:
-        self._generation += 1
-        self._text = None
+    def _look(self) -> None:
+        """Read the rows anew, if anything was fed since they were read."""
+        if self._looked_at == self._generation:
+            return
+        self._looked_at = self._generation
+        rows = self._view.text(self._size)
+        rows += [""] * (self._size.rows - len(rows))
+        for number, text in enumerate(rows):
+            if text != self._rows[number]:
+                self._changed_at[number] = self._generation
+        self._rows = rows
 
-    def _is_wrapped(self, row: int) -> bool:
-        raw = ffi.new("GhosttyRow*")
-        lib.ghostty_grid_ref_row(self._terminal.ref(0, row), raw)
-        wrapped = ffi.new("bool*")
-        lib.ghostty_row_get(raw[0], lib.GHOSTTY_ROW_DATA_WRAP, wrapped)
-        return bool(wrapped[0])
 
-    def _whole(self, row: int) -> str:
-        return "".join(self._cell_text(column, row) for column in range(self._size.columns))
+class _View:
+    """Reads the library's cells; its C values are made once, since making them costs more than reading.
 
-    def _cell_text(self, column: int, row: int) -> str:
-        """The text of a cell: a space where it holds none, nothing for the second half of a wide character."""
-        ref = self._terminal.ref(column, row)
-        length = ffi.new("size_t*")
-        lib.ghostty_grid_ref_graphemes(ref, ffi.NULL, 0, length)
-        if length[0]:
-            codes = ffi.new("uint32_t[]", length[0])
-            lib.ghostty_grid_ref_graphemes(ref, codes, length[0], length)
-            return "".join(map(chr, codes)) if codes[0] != _SPACE else " "
-        cell = ffi.new("GhosttyCell*")
-        lib.ghostty_grid_ref_cell(ref, cell)
-        width = ffi.new("GhosttyCellWide*")
-        lib.ghostty_cell_get(cell[0], lib.GHOSTTY_CELL_DATA_WIDE, width)
-        return " " if width[0] == lib.GHOSTTY_CELL_WIDE_NARROW else ""
+    The library's own account of what changed (its render state) is no help: it leaves out combining characters and wraps.
+    """
 
-    def _style(self, column: int, row: int) -> Style:
-        style = self._terminal.style(column, row)
-        return Style(
-            _colour(style["fg"]),
-            _colour(style["bg"]),
-            style["bold"],
-            style["faint"],
-            style["italic"],
-            style["underline"] != 0,
-            style["inverse"],
+    def __init__(self, terminal: Terminal) -> None:
+        self._terminal = terminal
+        self._grid_ref = union_fn(
+            "ghostty_terminal_grid_ref", "GhosttyResult(*)(GhosttyTerminal, GhosttyPointS, GhosttyGridRef*)"
         )
+        self._point = ffi.new("GhosttyPointS*")
+        self._point.tag = lib.GHOSTTY_POINT_TAG_ACTIVE
+        self._ref = init_sized("GhosttyGridRef")
+        self._selection = init_sized("GhosttySelection")
+        self._options = init_sized("GhosttyTerminalSelectionFormatOptions")
+        self._options.emit = lib.GHOSTTY_FORMATTER_FORMAT_PLAIN
+        self._options.trim = True
+        self._options.selection = self._selection
+        self._buffer = ffi.new("uint8_t[]", 16_384)
+        self._length = ffi.new("size_t*")
+        self._row = ffi.new("GhosttyRow*")
+        self._flag = ffi.new("bool*")
+        self._cell = ffi.new("GhosttyCell*")
+        self._width = ffi.new("GhosttyCellWide*")
+        self._style = init_sized("GhosttyStyle")
+        self._codes = ffi.new("uint32_t[]", _MAX_CLUSTER)
+
+    def text(self, size: Size) -> list[str]:
+        """The screen's rows; the empty ones at the end are left out."""
+        self._selection.start = self._at(0, 0)[0]
+        self._selection.end = self._at(size.columns - 1, size.rows - 1)[0]
+        while True:
+            result = lib.ghostty_terminal_selection_format_buf(
+                self._terminal._t[0], self._options[0], self._buffer, len(self._buffer), self._length
+            )
+            if result != lib.GHOSTTY_OUT_OF_SPACE:
+                break
+            self._buffer = ffi.new("uint8_t[]", self._length[0])
+        text: str = ffi.buffer(self._buffer, self._length[0])[:].decode("utf-8", "replace")
+        return [line.rstrip(" ") for line in text.split("\n")]
+
+    def is_wrapped(self, row: int) -> bool:
+        """The row's text goes on in the next row."""
+        lib.ghostty_grid_ref_row(self._at(0, row), self._row)
+        lib.ghostty_row_get(self._row[0], lib.GHOSTTY_ROW_DATA_WRAP, self._flag)
+        return bool(self._flag[0])
+
+    def blanks(self, row: int, columns: int) -> int:
+        """How many blanks and spaces there are at the row's end."""
+        count = 0
+        for column in reversed(range(columns)):
+            text = self._text_at(column, row)
+            if text.strip(" "):
+                break
+            count += len(text)
+            if not text and column + 1 < columns:
+                break  # the second half of a wide character, not the gap that one left when it wrapped
+        return count
+
+    def cells(self, row: int, columns: int) -> Iterator[tuple[str, Style]]:
+        """The cells of a row: text (a space for none, nothing for a wide character's second half) and style."""
+        for column in range(columns):
+            lib.ghostty_grid_ref_style(self._at(column, row), self._style)
+            style = _style(self._style)
+            text = self._text_at(column, row)
+            if text in ("", " "):
+                lib.ghostty_grid_ref_cell(self._ref, self._cell)
+                style = style._replace(background=_erased_to(self._cell[0], style.background))
+            yield text, style
+
+    def _text_at(self, column: int, row: int) -> str:
+        ref = self._at(column, row)
+        lib.ghostty_grid_ref_graphemes(ref, self._codes, _MAX_CLUSTER, self._length)
+        if 0 < self._length[0] <= _MAX_CLUSTER:
+            codes = self._codes[0 : self._length[0]]
+            return "".join(map(chr, codes)) if codes[0] != _SPACE else " "
+        lib.ghostty_grid_ref_cell(ref, self._cell)
+        lib.ghostty_cell_get(self._cell[0], lib.GHOSTTY_CELL_DATA_WIDE, self._width)
+        return " " if self._width[0] == lib.GHOSTTY_CELL_WIDE_NARROW else ""
+
+    def _at(self, column: int, row: int) -> Any:
+        self._point.value.x, self._point.value.y = column, row
+        self._grid_ref(self._terminal._t[0], self._point[0], self._ref)
+        return self._ref
+
+
+def _style(style: Any) -> Style:
+    return Style(
+        _colour(style.fg_color),
+        _colour(style.bg_color),
+        bool(style.bold),
+        bool(style.faint),
+        bool(style.italic),
+        style.underline != 0,
+        bool(style.inverse),
+    )
 
 
 def _colour(colour: Any) -> str:
-    """The colour's name in the protocol; pyghostty gives None, `("palette", number)` or `("rgb", (r, g, b))`."""
-    if colour is None:
-        return "default"
-    kind, value = colour
-    if kind == "rgb":
-        return bytes(value).hex()
-    if value < 16:
-        return _NAMES[value] if value < 8 else "bright" + _NAMES[value - 8]
-    if value < 232:
-        value -= 16
-        return bytes(_LEVELS[value // step % 6] for step in (36, 6, 1)).hex()
-    return bytes([8 + 10 * (value - 232)] * 3).hex()
+    """The name of a `GhosttyStyleColor` in the protocol."""
+    if colour.tag == lib.GHOSTTY_STYLE_COLOR_PALETTE:
+        return _palette(colour.value.palette)
+    if colour.tag == lib.GHOSTTY_STYLE_COLOR_RGB:
+        return _hexadecimal(colour.value.rgb)
+    return "default"
+
+
+def _erased_to(cell: Any, otherwise: str) -> str:
+    """The background of a cell that was erased: it is kept in the cell, not in a style."""
+    tag, index, rgb = ffi.new("GhosttyCellContentTag*"), ffi.new("uint8_t*"), ffi.new("GhosttyColorRgb*")
+    lib.ghostty_cell_get(cell, lib.GHOSTTY_CELL_DATA_CONTENT_TAG, tag)
+    if tag[0] == lib.GHOSTTY_CELL_CONTENT_BG_COLOR_PALETTE:
+        lib.ghostty_cell_get(cell, lib.GHOSTTY_CELL_DATA_COLOR_PALETTE, index)
+        return _palette(index[0])
+    if tag[0] == lib.GHOSTTY_CELL_CONTENT_BG_COLOR_RGB:
+        lib.ghostty_cell_get(cell, lib.GHOSTTY_CELL_DATA_COLOR_RGB, rgb)
+        return _hexadecimal(rgb[0])
+    return otherwise
+
+
+def _hexadecimal(colour: Any) -> str:
+    return bytes((colour.r, colour.g, colour.b)).hex()
+
+
+def _palette(number: int) -> str:
+    """The name of a palette entry: the first 16 have names, the others the colours that xterm gives them."""
+    if number < 16:
+        return _NAMES[number] if number < 8 else "bright" + _NAMES[number - 8]
+    if number < 232:
+        number -= 16
+        return bytes(_LEVELS[number // step % 6] for step in (36, 6, 1)).hex()
+    return bytes([8 + 10 * (number - 232)] * 3).hex()

@@ -29,8 +29,8 @@ from .screen_cells import (
     Cell,
     Pen,
     Row,
-    keeps_variation,
     joins,
+    keeps_variation,
     takes_variation,
 )
 from .screen_reflow import Mark, Sheet

@@ -11,7 +11,7 @@ Regions by name (a profile's rules use these words):
 | `screen` | all |
 | `composer` | the input area: its prompt row and what belongs to it, without its frame |
 | `above_composer` | everything above the composer |
-| `status_block` | the last `STATUS_PARAGRAPHS` paragraphs above the composer, at most `BOTTOM_ROWS` rows |
+| `status_block` | the last `STATUS_PARAGRAPHS` paragraphs above the composer, at most `STATUS_ROWS` rows |
 | `below_composer` | everything below it: footers and status lines |
 | `dialog` | where there is no composer: the rows beside a bar at the bottom, else from the last frame edge (a rule or |
 |  | a box's top) that has text below it |
@@ -51,8 +51,12 @@ REGIONS = frozenset(
     }
 )
 
-BOTTOM_ROWS = 12
-"""`bottom` is meant for agents that draw inline and leave old rows above: their live area is this high at the most."""
+BOTTOM_ROWS = 20
+"""`bottom` is meant for agents that draw inline and leave old rows above: a dialog's choices and its hint take this many
+rows on a screen of 30 columns."""
+
+STATUS_ROWS = 12
+"""What stands directly above or below the composer is no higher, a status line of the user's and wrapping included."""
 
 STATUS_PARAGRAPHS = 2
 """The row that tells of work, and one more: queued messages and hints come between it and the composer."""
@@ -91,11 +95,14 @@ class ComposerShape:
         not_prompt: never found in that row (a numbered choice of a dialog looks like a prompt to some).
         frame: `rules` (a horizontal rule right above and one below), `top-rule` (one above), `box`, `bar` (rows with a
             bar at their left side, closed by a thick edge below; `prompt` is found in any of them), or `none`.
+        footer: found in every row with text below the composer, sides and indentation included; an earlier prompt in
+            the transcript is none then.
     """
 
     prompt: re.Pattern[str]
     not_prompt: re.Pattern[str] | None = None
     frame: str = "none"
+    footer: re.Pattern[str] | None = None
 
 
 FRAMES = frozenset({"rules", "top-rule", "box", "bar", "none"})
@@ -198,7 +205,8 @@ class Layout:
             return self._beside_bar(shape)
         for index in range(self.end - 1, -1, -1):
             if self._is_prompt(index, shape) and self._is_framed(index, shape):
-                return Region(index, self._composer_end(index))
+                found = Region(index, self._composer_end(index))
+                return found if self._has_footer(found.last, shape) else NOWHERE
             if shape.frame != "none" and _BOX_TOP.match(self.rows[index]):  # what is above a box was said earlier
                 break
         return NOWHERE
@@ -220,6 +228,12 @@ class Layout:
             if texts > MODE_LINES:
                 return False
         return False
+
+    def _has_footer(self, first: int, shape: ComposerShape) -> bool:
+        if shape.footer is None:
+            return True
+        rows = [row for row in self.rows[first : self.end] if row.strip()]
+        return len(rows) <= STATUS_ROWS and all(shape.footer.search(row) for row in rows)
 
     def _composer_end(self, first: int) -> int:
         """A draft of several rows goes on until a blank row or a frame."""
@@ -274,7 +288,7 @@ class Layout:
             last -= 1
         first = last
         paragraphs = 1
-        while first > 0 and last - first < BOTTOM_ROWS:
+        while first > 0 and last - first < STATUS_ROWS:
             if not bare(self.rows[first - 1]) and bare(self.rows[first]):
                 paragraphs += 1
                 if paragraphs > STATUS_PARAGRAPHS:

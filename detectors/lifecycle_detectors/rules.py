@@ -67,15 +67,16 @@ class Condition:
         region: for screen conditions: a region's name.
         flat: match the region as one line instead of line by line.
         kinds: with status: the accepted kinds; empty accepts any.
-        fresh: the evidence was set at most so many seconds ago.
+        fresh: the evidence was set, or the region changed, at most so many seconds ago.
         still: the region, the title or the line editor has not changed for so many seconds; with quiet, the agent
             printed nothing for so long; with flow, it printed all the time.
         moving: the matching row (with `flat`: a row of the region), or the title, moved in place within so many
             seconds.
         spinning: as `moving`, but a spinner glyph turned, not only a counter.
         soon: the title took the place of another that had stood for at most so many seconds.
-        after_submit: the evidence is younger than the user's last submit; before_submit: the region has not changed
-            since it.
+        after_submit: the evidence is younger than the user's last submit.
+        before_submit: the region has not changed since the user's last submit.
+        since_submit: the region changed at least so many seconds after the user's last submit.
         expected: for `composer`, `alternate`, `startup` and `line_editor`: whether it has to be so.
     """
 
@@ -93,6 +94,7 @@ class Condition:
     soon: float | None = None
     after_submit: bool = False
     before_submit: bool = False
+    since_submit: float | None = None
     expected: bool = True
 
     def holds(self, evidence: Evidence, moment: Moment) -> bool:
@@ -164,6 +166,10 @@ def _region(condition: Condition, evidence: Evidence, moment: Moment) -> bool:
         return False
     changed_at = screen.changed_at(condition.region)
     if condition.before_submit and changed_at > evidence.submit_at:
+        return False
+    if condition.since_submit is not None and changed_at < evidence.submit_at + condition.since_submit:
+        return False
+    if condition.fresh is not None and not moment.within(changed_at, condition.fresh):
         return False
     if condition.still is not None and not moment.after(changed_at, condition.still):
         return False

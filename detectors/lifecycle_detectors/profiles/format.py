@@ -24,6 +24,7 @@ Grammar, in TOML (`?` may be missing):
     [composer]?                          # the agent's input area; [[composer]] where it has several shapes
     prompt = '^❯'                        # found in its first row
     not_prompt? = '^❯ \d+\.'
+    footer? = '^ {2}'                    # found in every row below it
     frame? = "rules"                     # rules, top-rule, box, bar, none: see ComposerShape in layout.py
 
     [[rule]]*
@@ -45,7 +46,7 @@ A CONDITION is a table with one subject and what narrows it:
     { bell = true, fresh?, after_submit? }
     { prompt = ["A"], fresh?, after_submit? }                  # OSC 133 A B C D
     { region = "dialog", line? = 'regex' | text? = 'regex', still? = 1.0, moving? = 2.5, spinning? = 2.5,
-      before_submit? = true }
+      fresh?, before_submit? = true, since_submit? = 0.5 }
     { composer = true } { alternate = true }
     { startup = true }                                         # the agent has not been idle yet
     { unblocked = true, fresh? }                               # a dialog stood and is gone
@@ -325,6 +326,7 @@ def _composer(composer: _Table) -> ComposerShape:
         prompt=composer.pattern("prompt"),
         not_prompt=composer.pattern("not_prompt") if composer.has("not_prompt") else None,
         frame=frame,
+        footer=composer.pattern("footer") if composer.has("footer") else None,
     )
     composer.finish()
     return shape
@@ -414,8 +416,8 @@ def _read_age(table: _Table, condition: Condition) -> Condition:
 
 
 def _read_title(table: _Table, condition: Condition) -> Condition:
-    ages = {key: table.seconds(key) for key in ("still", "soon", "moving")}
-    return _read_age(table, replace(condition, pattern=table.pattern("title"), **ages))
+    still, soon, moving = (table.seconds(key) for key in ("still", "soon", "moving"))
+    return _read_age(table, replace(condition, pattern=table.pattern("title"), still=still, soon=soon, moving=moving))
 
 
 def _read_notification(table: _Table, condition: Condition) -> Condition:
@@ -493,7 +495,9 @@ def _read_region(table: _Table, condition: Condition) -> Condition:
         still=table.seconds("still"),
         moving=table.seconds("moving"),
         spinning=table.seconds("spinning"),
+        fresh=table.seconds("fresh"),
         before_submit=table.take("before_submit", bool, False),
+        since_submit=table.seconds("since_submit"),
     )
 
 

@@ -39,6 +39,7 @@ class Child:
         master: descriptor of the PTY's master, non-blocking.
         messages: descriptor of the monitor's messages, non-blocking.
         pid: the agent's process id, which is its process group too.
+        winsize: the PTY's size as `struct winsize`.
     """
 
     def __init__(
@@ -60,14 +61,14 @@ class Child:
         commands, self._commands = os.pipe()
         parent = os.getpid()
         foreground = outer.foreground()
-        self._winsize = outer.winsize()
+        self.winsize = outer.winsize()
         modes = outer.found if foreground else cooked_modes(outer.found)
         restore_outer = monitor.outer_restorer(outer.input, modes, raw_modes(modes))
 
         def become_agent(exec_errors: int) -> NoReturn:
             signal.set_wakeup_fd(-1)
             _close_all_but(messages, commands, exec_errors, outer.input)
-            fcntl.ioctl(0, termios.TIOCSWINSZ, self._winsize)
+            fcntl.ioctl(0, termios.TIOCSWINSZ, self.winsize)
             termios.tcsetattr(0, termios.TCSANOW, modes)
             environment = child_environment(environ, session=os.getpid(), terminal=0, remove=remove)
             monitor.fork_agent(
@@ -119,9 +120,9 @@ class Child:
         Returns:
             Whether it was another one.
         """
-        if winsize == self._winsize:
+        if winsize == self.winsize:
             return False
-        self._winsize = winsize
+        self.winsize = winsize
         try:
             fcntl.ioctl(self.master, termios.TIOCSWINSZ, winsize)
         except OSError:

@@ -92,7 +92,7 @@ class Manager:
         self._debug = debug
         self._told: set[tuple[str, str]] = set()
         self._lock = threading.Lock()
-        self._ended = threading.Condition(self._lock)
+        self._progress = threading.Condition(self._lock)
         self._workers: list[Worker] = []
         self._lookup: Lookup | None = None
         self._searching = False
@@ -131,6 +131,13 @@ class Manager:
         with self._lock:
             return {worker.host.name: worker.host.notice for worker in self._workers if worker.host.notice}
 
+    def settle(self, seconds: float) -> None:
+        """Wait until every host has taken what was published, or time is up; a release would overtake it."""
+        with self._lock:
+            self._progress.wait_for(
+                lambda: not self._searching and all(worker.settled for worker in self._workers), timeout=seconds
+            )
+
     def close(self) -> None:
         """End all workers: the release that was published goes out, then nothing. A second call does nothing."""
         with self._lock:
@@ -168,10 +175,10 @@ class Manager:
                     if worker.host.wants_notices:
                         worker.offer(self._state, again=True)
 
-    def worker_ended(self) -> None:
-        """Take note that a worker has ended."""
+    def progressed(self) -> None:
+        """Take note that a worker has nothing to do for now, or has ended."""
         with self._lock:
-            self._ended.notify_all()
+            self._progress.notify_all()
 
     def _tell(self, host: str, text: str) -> None:
         with self._lock:
@@ -190,6 +197,7 @@ class Manager:
 
         with self._lock:
             self._searching = False
+            self._progress.notify_all()
             if self._closed:
                 return
             self._workers = [Worker(host, self) for host in found]
@@ -202,6 +210,6 @@ class Manager:
 
     def _wait_for(self, workers: list[Worker], deadline: float) -> None:
         with self._lock:
-            self._ended.wait_for(
+            self._progress.wait_for(
                 lambda: all(worker.ended for worker in workers), timeout=max(0.0, deadline - time.monotonic())
             )

@@ -43,6 +43,7 @@ class Worker(threading.Thread):
         self._others: deque[LifecycleEvent] = deque(maxlen=BACKLOG)
         self._release: LifecycleEvent | None = None
         self._again = False
+        self._busy = True
         self._stopping = False
         self._call: Call | None = None
         self._releasing = False
@@ -78,6 +79,12 @@ class Worker(threading.Thread):
                 self._others.append(event)
             self._changed.notify()
 
+    @property
+    def settled(self) -> bool:
+        """Whether nothing waits for the host and nothing is being sent."""
+        with self._changed:
+            return self.ended or not (self._busy or self._pending or self._others)
+
     def stop(self) -> None:
         """End after the present send and the release, if one was offered."""
         with self._changed:
@@ -112,10 +119,13 @@ class Worker(threading.Thread):
             self._manager.crashed(self.host.name)
         finally:
             self.ended = True
-            self._manager.worker_ended()
+            self._manager.progressed()
 
     def _take(self) -> LifecycleEvent | None:
         """Wait for the next event that is due; None when the worker is to stop."""
+        with self._changed:
+            self._busy = False
+        self._manager.progressed()
         with self._changed:
             while not self._stopping:
                 event, due = self._next()
@@ -141,6 +151,7 @@ class Worker(threading.Thread):
         return None, 0.0
 
     def _taken(self, event: LifecycleEvent) -> LifecycleEvent:
+        self._busy = True
         if event is self._pending:
             self._pending, self._again = None, False
         elif self._others and event is self._others[0]:

@@ -25,16 +25,30 @@ def main() -> int:
         if arguments[:1] == ["--version"]:
             sys.stdout.write(f"lifecycle-wrap {__version__}\n")
             return 0
-        from .cli import app
-
-        app()
-        return 0
+        return _command(arguments)
     from .launch import run
 
     try:
         return run(*invocation)
     except KeyboardInterrupt:
         return 130
+
+
+def _command(arguments: list[str]) -> int:
+    """Do one of our commands; those of prompts and shells' start without typer, where their module can."""
+    status: int | None = None
+    try:
+        if arguments[:1] == ["ps"]:
+            from .ps import quick
+
+            status = quick(arguments[1:])
+        if status is None:
+            from .cli import app
+
+            app(prog_name="lifecycle-wrap")
+    except KeyboardInterrupt:
+        return 130
+    return status or 0
 
 
 if __name__ == "__main__":

@@ -6,15 +6,13 @@ agent does not come through here (`__main__` goes straight to `launch`), so this
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer  # noqa: TID253  # this module is only imported once no agent waits
 
-from . import __version__
-
-USAGE_ERROR = 2
+from . import __version__, cli_sessions
+from .command_line import USAGE_ERROR, fail
 
 app = typer.Typer(
     name="lifecycle-wrap",
@@ -28,12 +26,6 @@ app = typer.Typer(
         "around it. The commands below look at recordings, configuration and running sessions."
     ),
 )
-
-
-def fail(text: str, status: int = 1) -> typer.Exit:
-    """Print one line on stderr and return the exit to raise."""
-    print(f"lifecycle-wrap: {text}", file=sys.stderr)
-    return typer.Exit(status)
 
 
 def _version(wanted: bool) -> None:
@@ -63,23 +55,35 @@ SignalsOption = Annotated[
 def replay(
     file: RecordingPath,
     json: Annotated[bool, typer.Option("--json", help="One JSON object per state change.")] = False,
+    timeline: Annotated[bool, typer.Option("--timeline", help="Draw the states over time, true markers below.")] = False,
+    svg: Annotated[Path | None, typer.Option("--svg", metavar="FILE", help="Write the timeline as a picture.")] = None,
+    at: Annotated[
+        float | None, typer.Option("--at", metavar="SECONDS", min=0, help="With --svg: the screen at that time too.")
+    ] = None,
     profile: ProfileOption = "",
     no_screen: ScreenOption = False,
     no_signals: SignalsOption = False,
 ) -> None:
     """Tell the states of a recording, as a live run would have.
 
-    Example: lifecycle-wrap replay --json demo.cast
+    Examples: lifecycle-wrap replay --timeline demo.cast, lifecycle-wrap replay --svg demo.svg --at 12 demo.cast
     """
     from . import replay as replays
     from .recording import RecordingError
 
     try:
         recording, session = replays.prepare(file, profile, screen=not no_screen, signals=not no_signals)
-        for change in replays.state_changes(recording, session):
-            print(replays.as_json(change) if json else replays.as_row(change))
+        if timeline or svg:
+            from .drawing import draw_recording
+
+            draw_recording(recording, session, timeline=timeline, svg=svg, at=at)
+        else:
+            for change in replays.state_changes(recording, session):
+                print(replays.as_json(change) if json else replays.as_row(change))
     except (RecordingError, replays.UnknownProfileError) as error:
         raise fail(str(error)) from None
+    except OSError as error:
+        raise fail(f"{svg}: cannot be written ({error.strerror}); name a file that can") from None
 
 
 @app.command()
@@ -93,3 +97,39 @@ def demo(
     from .demo import demo as run_demo
 
     raise typer.Exit(run_demo(auto=auto))
+
+
+@app.command()
+def record(
+    file: Annotated[Path, typer.Argument(metavar="FILE.cast", help="Where the asciicast v2 goes.")],
+    agent: Annotated[list[str], typer.Argument(metavar="-- AGENT [ARGS]...", help="The agent and its arguments.")],
+    input: Annotated[bool, typer.Option("--input", help="Record what is typed too.")] = False,
+    annotate: Annotated[bool, typer.Option("--annotate", help="Set the derived states as markers.")] = False,
+    scrub: Annotated[bool, typer.Option("--scrub", help="Replace home, user, host and e-mail addresses.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a file that is there.")] = False,
+    limit: Annotated[int, typer.Option("--limit", min=1, metavar="MB", help="Where the recording ends.")] = 100,
+    marker_key: Annotated[
+        str,
+        typer.Option("--marker-key", metavar="F1..F12", help="This key sets a marker and does not reach the agent."),
+    ] = "",
+    config: Annotated[str | None, typer.Option("--config", metavar="FILE", help="As in a normal run.")] = None,
+    profile: ProfileOption = "",
+) -> None:
+    """Run an agent as usual and record it as an asciicast.
+
+    Example: lifecycle-wrap record --annotate demo.cast -- claude
+    """
+    from . import record as recording
+    from .arguments import Options
+    from .recorder import MARKER_KEYS, RecorderOptions
+
+    if marker_key and marker_key not in MARKER_KEYS:
+        raise fail(f"--marker-key: {marker_key!r} is no key; use one of F1 to F12", USAGE_ERROR)
+    recorder = RecorderOptions(
+        file, input=input, annotate=annotate, scrub=scrub, limit=limit << 20, marker_key=marker_key
+    )
+    options = Options(config=config, profile=profile or None)
+    raise typer.Exit(recording.record(options, recorder, agent, overwrite=overwrite))
+
+
+cli_sessions.add_to(app)

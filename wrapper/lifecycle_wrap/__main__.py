@@ -35,11 +35,15 @@ def main() -> int:
 
 
 def _command(arguments: list[str]) -> int:
-    """Do one of our commands; those of prompts and shells' start without typer, where their module can."""
+    """Do one of our commands; those of prompts and starting shells without typer, where their module can."""
     status: int | None = None
     try:
         if arguments[:1] == ["ps"]:
             from .ps import quick
+
+            status = quick(arguments[1:])
+        elif arguments[:1] == ["shell-init"]:
+            from .shell_init import quick
 
             status = quick(arguments[1:])
         if status is None:

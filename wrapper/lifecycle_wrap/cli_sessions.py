@@ -39,7 +39,7 @@ def complete_session(incomplete: str) -> list[tuple[str, str]]:
 SessionArgument = Annotated[
     str,
     typer.Argument(
-        metavar="[SESSION]",
+        metavar="SESSION",
         help="Its pid, its name (claude@project), or a unique beginning of one.",
         autocompletion=complete_session,
         show_default=False,

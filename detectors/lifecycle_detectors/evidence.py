@@ -176,6 +176,7 @@ class Evidence:
         notification: the last desktop notification's text (content: never leaves the core).
         prompt: the last OSC 133 mark.
         output_at, key_at, submit_at, interrupt_at: when the agent last printed, the user last pressed a key, ...
+        command_at: when the user last pressed Enter after a draft that began with a slash.
         held_at: since when a hold rule holds.
         unblocked_at: when a dialog was last seen to be gone.
         ready_at: when the agent was first published as idle: its start is over.
@@ -204,6 +205,7 @@ class Evidence:
     key_at: float = NEVER
     submit_at: float = NEVER
     interrupt_at: float = NEVER
+    command_at: float = NEVER
     held_at: float = NEVER
     unblocked_at: float = NEVER
     ready_at: float = NEVER

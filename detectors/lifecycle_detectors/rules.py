@@ -238,7 +238,7 @@ def _entered(condition: Condition, evidence: Evidence, moment: Moment) -> bool:
     return _timely(condition, evidence, entered.set_at, moment)
 
 
-_INPUTS = {"key": "key_at", "submit": "submit_at", "interrupt": "interrupt_at"}
+_INPUTS = {"key": "key_at", "submit": "submit_at", "command": "command_at", "interrupt": "interrupt_at"}
 
 
 def _input(condition: Condition, evidence: Evidence, moment: Moment) -> bool:

@@ -134,6 +134,8 @@ class Session:
         self._turn = 0
         self._was_blocked = False
         self._drafting = False
+        self._typing = False
+        self._is_command = False
         self._title = ""
         self._percent: int | None = None
         self._ended = False
@@ -426,18 +428,28 @@ class Session:
             evidence.submit_at = now
             if self._drafting:
                 evidence.entered.set(evidence.spoke, now)
+                evidence.command_at = now if self._is_command else evidence.command_at
             self._end_draft()
             self._judge_soon(now)
         elif isinstance(press, (keyboard.Interrupt, keyboard.Escape)):
             evidence.interrupt_at = now
             if isinstance(press, keyboard.Interrupt):
                 self._end_draft()
-        elif not self._drafting:
+        else:
+            self._follow_draft(press)
+
+    def _follow_draft(self, press: keyboard.Press) -> None:
+        """Note the begin of a draft; a command's slash may come after keys that only cleared what stood there."""
+        data = press.data if isinstance(press, keyboard.Key) else b""
+        if not self._typing:
+            self._is_command = data.startswith(b"/")
+        self._typing = data[-1:] >= b" "
+        if not self._drafting:
             self._drafting = True
             self._note_undrafted()
 
     def _end_draft(self) -> None:
-        self._drafting = False
+        self._drafting = self._typing = False
         self._evidence.undrafted = ""
 
     def _note_undrafted(self) -> None:

@@ -96,7 +96,7 @@ KINDS: dict[str, Message] = {
 PROGRESS = frozenset({"none", "normal", "error", "indeterminate", "paused"})
 STATUS = frozenset({"idle", "working", "done", "blocked", "error"})
 PROMPTS = frozenset("ABCD")
-INPUTS = frozenset({"key", "submit", "interrupt"})
+INPUTS = frozenset({"key", "submit", "command", "interrupt"})
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 
 

@@ -280,12 +280,12 @@ def _sink_name(value: Any, taken: Iterable[str]) -> str:
     return value.strip()
 
 
-_TOP_KEYS: dict[str, _Check] = {
+TOP_KEYS: dict[str, _Check] = {
     "program_status": _choice("answer", "pass"),
     "background_shell": _choice("idle", "working"),
     "strict": _boolean,
 }
-_LIFECYCLE_KEYS: dict[str, _Check] = {
+LIFECYCLE_KEYS: dict[str, _Check] = {
     "enabled": _boolean,
     "adapters": _adapters,
     "nesting": _choice("innermost", "all"),
@@ -304,10 +304,10 @@ class _Reader:
         self._strict = strict
 
     def read(self, document: Mapping[str, Any]) -> Config:
-        values = self._known(document, "", _TOP_KEYS, ("lifecycle",))
+        values = self._known(document, "", TOP_KEYS, ("lifecycle",))
         lifecycle = self._table(document, "lifecycle")
         options = {option: (name, choices) for name, option, choices in hosts.options()}
-        values |= self._known(lifecycle, "lifecycle.", _LIFECYCLE_KEYS, (*options, "commands", "hosts"))
+        values |= self._known(lifecycle, "lifecycle.", LIFECYCLE_KEYS, (*options, "commands", "hosts"))
         off_reason = "" if values.pop("enabled", True) else "disabled by lifecycle.enabled"
         host_options = hosts.default_options()
         for option, (name, choices) in options.items():

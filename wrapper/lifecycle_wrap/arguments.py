@@ -10,6 +10,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from .recorder import RecorderOptions
+
 COMMANDS = frozenset(
     (
         "run",
@@ -48,9 +50,10 @@ class Options:
         strict: refuse to start on an error in the configuration instead of going on without it.
         debug: write more to the log.
         explain: file to write the reason of each change of state to, or None.
+        record: what to record, or None; only `lifecycle-wrap record` sets it.
     """
 
-    __slots__ = ("config", "debug", "explain", "profile", "strict")
+    __slots__ = ("config", "debug", "explain", "profile", "record", "strict")
 
     def __init__(
         self,
@@ -66,6 +69,7 @@ class Options:
         self.strict = strict
         self.debug = debug
         self.explain = explain
+        self.record: RecorderOptions | None = None
 
 
 def parse(arguments: Sequence[str]) -> tuple[Options, list[str]] | None:

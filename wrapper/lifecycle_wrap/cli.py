@@ -55,7 +55,9 @@ SignalsOption = Annotated[
 def replay(
     file: RecordingPath,
     json: Annotated[bool, typer.Option("--json", help="One JSON object per state change.")] = False,
-    timeline: Annotated[bool, typer.Option("--timeline", help="Draw the states over time, true markers below.")] = False,
+    timeline: Annotated[
+        bool, typer.Option("--timeline", help="Draw the states over time, true markers below.")
+    ] = False,
     svg: Annotated[Path | None, typer.Option("--svg", metavar="FILE", help="Write the timeline as a picture.")] = None,
     at: Annotated[
         float | None, typer.Option("--at", metavar="SECONDS", min=0, help="With --svg: the screen at that time too.")
@@ -69,6 +71,7 @@ def replay(
     Examples: lifecycle-wrap replay --timeline demo.cast, lifecycle-wrap replay --svg demo.svg --at 12 demo.cast
     """
     from . import replay as replays
+    from .progress import with_progress
     from .recording import RecordingError
 
     try:
@@ -78,7 +81,7 @@ def replay(
 
             draw_recording(recording, session, timeline=timeline, svg=svg, at=at)
         else:
-            for change in replays.state_changes(recording, session):
+            for change in replays.state_changes(with_progress(recording), session):
                 print(replays.as_json(change) if json else replays.as_row(change))
     except (RecordingError, replays.UnknownProfileError) as error:
         raise fail(str(error)) from None

@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from lifecycle_detectors import (
@@ -21,6 +22,7 @@ from lifecycle_detectors import (
     Session,
     SessionEvent,
     Size,
+    StateChanged,
     make_screen,
 )
 from lifecycle_detectors.profiles import GENERIC, basename
@@ -35,6 +37,9 @@ from .log import Log
 from .manager import Manager
 from .observation import Observer
 from .projection import Identity, LifecycleEvent, Projector
+
+if TYPE_CHECKING:
+    from .recorder import Recorder
 
 
 def check_config(options: Options, environ: Mapping[str, str]) -> list[str]:
@@ -154,6 +159,8 @@ class SessionObserver(Observer):
             time.time_ns,
             titles=config.titles,
         )
+        self._recorder = self._start_recorder(options, size, argv, environ, now)
+        self._only_follows = False
         self._foreground: Foreground | None = None
         self._manager: Manager | None = None
         if hosts.wanted(config, environ):
@@ -172,6 +179,8 @@ class SessionObserver(Observer):
 
     def input(self, data: bytes, now: float) -> bytes:
         """Put our answer before the outer terminal's DA1 reply."""
+        if self._recorder is not None:
+            data = self._recorder.take_marker_key(data, now)
         return data if self._answering is None else self._answering.input(data, now)
 
     def flush_output(self) -> bytes:
@@ -184,6 +193,8 @@ class SessionObserver(Observer):
 
     def look(self, data: bytes, now: float) -> None:
         """Look at the agent's output."""
+        if self._recorder is not None:
+            self._recorder.output(data, now)
         if self._foreground is not None:
             process = self._foreground.changed(now)
             if process is not None:
@@ -192,10 +203,14 @@ class SessionObserver(Observer):
 
     def look_input(self, data: bytes, now: float) -> None:
         """Look at the user's input."""
+        if self._recorder is not None:
+            self._recorder.input(data, now)
         self._take(self._session.receive_input(data, now))
 
     def resized(self, rows: int, columns: int, now: float) -> None:
         """Follow the terminal's size."""
+        if self._recorder is not None:
+            self._recorder.resize(rows, columns, now)
         self._take(self._session.resize(Size(rows, columns), now))
 
     def on_deadline(self, now: float) -> None:
@@ -208,21 +223,56 @@ class SessionObserver(Observer):
         """Tell the end."""
         self._take(self._session.child_exited(ExitStatus(code, signal), now))
 
+    def leave(self) -> bytes:
+        """Undo what the agent has left in the outer terminal."""
+        place = None if self._only_follows else self._session.place()
+        return self._session.stream.undo(place)
+
+    def come_back(self) -> bytes:
+        """Set it again."""
+        return self._session.stream.modes.redo()
+
+    def follow(self, data: bytes, position: int) -> None:
+        """Keep no more than the modes."""
+        self._only_follows = True
+        stream = self._session.stream
+        stream.feed(data[max(0, stream.position - position) :])
+
     def close(self) -> None:
         """Let the hosts go; bounded by the manager."""
         released = self._projector.released()
         if released is not None:
             self._publish([released])
+        if self._recorder is not None:
+            self._recorder.close()
+            if self._recorder.problem:
+                self.notices.append(f"lifecycle-wrap: {self._recorder.problem}")
         if self._manager is not None:
             self._manager.close()
+
+    def _start_recorder(
+        self, options: Options, size: Size, argv: Sequence[str], environ: Mapping[str, str], now: float
+    ) -> Recorder | None:
+        if options.record is None:
+            return None
+        from .recorder import Recorder
+
+        return Recorder(options.record, size.rows, size.columns, argv, environ, now)
 
     def _foreground_profile(self, process: ForegroundProcess) -> Profile:
         return self._catalog.for_command(process.argv)
 
     def _take(self, events: list[SessionEvent]) -> None:
         if events:
+            if self._recorder is not None and self._recorder.annotates:
+                self._annotate(self._recorder, events)
             self._publish(self._projector.project(events))
         self._update_deadline()
+
+    def _annotate(self, recorder: Recorder, events: list[SessionEvent]) -> None:
+        for event in events:
+            if isinstance(event, StateChanged) and event.state is not event.previous:
+                recorder.mark(f"state:{event.state}", event.at)
 
     def _update_deadline(self) -> None:
         deadlines = [self._session.next_deadline]

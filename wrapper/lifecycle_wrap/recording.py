@@ -72,6 +72,10 @@ class Recording:
             clock = clock + event.at if self.version == 3 else event.at
             yield event._replace(at=clock)
 
+    def count(self) -> int:
+        """Return how many events there are at the most: the lines after the header."""
+        return sum(1 for _ in _lines(self.path)) - 1
+
 
 def open_recording(path: Path) -> Recording:
     """Read a recording's header.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from lifecycle_detectors import Catalog, ExitStatus, Profile, Session, SessionEvent, Size, StateChanged, make_screen
@@ -58,14 +58,14 @@ def profile_for(recording: Recording, catalog: Catalog) -> Profile:
     return catalog.get("generic")
 
 
-def walk(recording: Recording, session: Session) -> Iterator[SessionEvent]:
-    """Feed a recording to a session and yield the session's events.
+def walk(events: Iterable[RecordedEvent], session: Session) -> Iterator[SessionEvent]:
+    """Feed a recording's events to a session and yield the session's events.
 
     Raises:
         RecordingError: at the first line that is no event.
     """
     now = 0.0
-    for event in recording:
+    for event in events:
         now = max(now, event.at)
         while (due := session.next_deadline) is not None and due <= now:
             yield from session.tick(due)
@@ -96,9 +96,9 @@ def new_session(recording: Recording, profile: Profile, *, screen: bool = True, 
     return Session(profile, size, 0.0, screen=make_screen if screen else None, signals=signals)
 
 
-def state_changes(recording: Recording, session: Session) -> Iterator[StateChanged]:
-    """Yield only the state changes of a recording."""
-    return (event for event in walk(recording, session) if isinstance(event, StateChanged))
+def state_changes(events: Iterable[RecordedEvent], session: Session) -> Iterator[StateChanged]:
+    """Yield only the state changes of a recording's events."""
+    return (event for event in walk(events, session) if isinstance(event, StateChanged))
 
 
 def as_json(change: StateChanged) -> str:

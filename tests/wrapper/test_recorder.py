@@ -1,0 +1,131 @@
+"""Recording a session: the file that asciinema plays, its limit, marks, annotations and scrubbing."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pexpect
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lifecycle_wrap.recorder import Recorder, RecorderOptions, Scrubber
+from lifecycle_wrap.recording import open_recording
+from tests.support.terminal import WRAPPER, isolated_environment
+from tests.support.waiting import DEADLINE
+
+AGENT = [sys.executable, str(Path(__file__).parents[1] / "support" / "scripted_agent.py")]
+IDLE, WORKING = (rf"say:\x1b]7501;state={state}:app=demo\x1b\\" for state in ("idle", "working"))
+
+
+def record(folder: Path, options: list[str], steps: list[str], keys: list[tuple[bytes, bytes]]) -> tuple[Path, bytes]:
+    """Record a scripted agent; `keys` are (wait for, then type). Returns the file and what the terminal showed."""
+    cast = folder / "out.cast"
+    argv = [*WRAPPER, "record", *options, str(cast), "--", *AGENT, *steps]
+    terminal = pexpect.spawn(argv[0], argv[1:], env=isolated_environment(folder, USER="alice"), timeout=DEADLINE)
+    for awaited, typed in keys:
+        terminal.expect_exact(awaited)
+        terminal.send(typed)
+    terminal.expect(pexpect.EOF)
+    terminal.close()
+    assert terminal.exitstatus == 0, terminal.before
+    return cast, terminal.before or b""
+
+
+def texts(cast: Path, kind: str) -> str:
+    return "".join(event.text for event in open_recording(cast) if event.kind == kind)
+
+
+def test_a_recording_holds_what_the_agent_printed_and_not_what_was_typed(tmp_path: Path) -> None:
+    cast, _ = record(tmp_path, [], ["say:one", "for:x", "say:two", "for:y"], [(b"one", b"x"), (b"two", b"y")])
+    assert texts(cast, "o") == "onetwo"
+    assert texts(cast, "i") == ""
+    assert open_recording(cast).version == 2
+
+
+def test_input_is_recorded_when_asked_for(tmp_path: Path) -> None:
+    cast, _ = record(tmp_path, ["--input"], ["say:one", "for:x"], [(b"one", b"x")])
+    assert texts(cast, "i") == "x"
+
+
+def test_annotate_marks_the_derived_states(tmp_path: Path) -> None:
+    steps = [IDLE, "say:one", "for:x", WORKING, "say:two", "for:y"]
+    cast = tmp_path / "out.cast"
+    argv = [*WRAPPER, "record", "--annotate", str(cast), "--", *AGENT, *steps]
+    terminal = pexpect.spawn(argv[0], argv[1:], env=isolated_environment(tmp_path), timeout=DEADLINE)
+    for awaited, typed, mark in ((b"one", b"x", "state:idle"), (b"two", b"y", "state:working")):
+        terminal.expect_exact(awaited)
+        while mark not in cast.read_text():
+            assert terminal.isalive()
+        terminal.send(typed)
+    terminal.expect(pexpect.EOF)
+    assert [event.text for event in open_recording(cast) if event.kind == "m"] == ["state:idle", "state:working"]
+
+
+def test_the_marker_key_marks_and_does_not_reach_the_agent(tmp_path: Path) -> None:
+    keys = [(b"one", b"\x1b[19~x")]
+    cast, shown = record(tmp_path, ["--marker-key", "F8"], ["say:one", "for:x", "echo"], keys)
+    assert texts(cast, "m") == "note:marked"
+    assert shown.endswith(b"x".hex().encode())
+
+
+def test_a_file_that_is_there_is_not_replaced_unless_told(tmp_path: Path) -> None:
+    cast = tmp_path / "out.cast"
+    cast.write_text("precious")
+    argv = [*WRAPPER, "record", str(cast), "--", *AGENT]
+    output, status = pexpect.run(
+        " ".join(argv), env=isolated_environment(tmp_path), withexitstatus=True, timeout=DEADLINE
+    )
+    assert status == 2
+    assert b"--overwrite" in output
+    assert cast.read_text() == "precious"
+
+
+def test_a_recording_ends_at_its_limit_and_says_so(tmp_path: Path) -> None:
+    recorder = Recorder(RecorderOptions(tmp_path / "x.cast", limit=300), 24, 80, ["claude"], {}, 0.0)
+    for second in range(50):
+        recorder.output(b"0123456789", float(second))
+    recorder.close()
+    assert (tmp_path / "x.cast").stat().st_size <= 300
+    assert "limit of 300 bytes" in recorder.problem
+    assert list(open_recording(tmp_path / "x.cast"))
+
+
+@given(
+    st.lists(st.sampled_from(["alice", " ", "x", "/home/alice", "bob", "\n", " me@example.org ", "é"]), max_size=30),
+    st.data(),
+)
+def test_however_the_text_is_cut_no_secret_stays_and_the_layout_does(words: list[str], data: st.DataObject) -> None:
+    text = "".join(words)
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=8)))
+    scrubber = Scrubber(["/home/alice", "alice"])
+    pieces = [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)]
+    scrubbed = "".join(scrubber.feed(piece) for piece in pieces) + scrubber.flush()
+    assert "alice" not in scrubbed
+    assert "example" not in scrubbed
+    assert len(scrubbed) == len(text)
+    assert scrubbed.count("\n") == text.count("\n")
+
+
+def test_scrub_replaces_user_and_home(tmp_path: Path) -> None:
+    cast, shown = record(tmp_path, ["--scrub"], [f"say:alice in {tmp_path} \n", "for:x"], [(b"alice", b"x")])
+    assert "alice" not in cast.read_text()
+    assert str(tmp_path) not in texts(cast, "o")
+    assert str(tmp_path).encode() in shown
+
+
+@pytest.mark.parametrize("option", ["F13", "Enter"])
+def test_an_unknown_marker_key_is_refused(tmp_path: Path, option: str) -> None:
+    command = " ".join([*WRAPPER, "record", "--marker-key", option, str(tmp_path / "x.cast"), "--", "true"])
+    output, status = pexpect.run(command, env=isolated_environment(tmp_path), withexitstatus=True, timeout=DEADLINE)
+    assert status == 2
+    assert b"F1 to F12" in output
+
+
+def test_each_line_of_a_recording_is_json(tmp_path: Path) -> None:
+    cast, _ = record(tmp_path, [], [r"say:\u2028\x1b[31mred", "for:x"], [(b"red", b"x")])
+    header, *events = cast.read_text(encoding="utf-8").split("\n")[:-1]
+    assert json.loads(header)["width"] == 80
+    assert [json.loads(line)[1] for line in events] == ["o"] * len(events)

@@ -1,0 +1,74 @@
+"""Recordings as pictures: spans, the drawing in the terminal and the SVG."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+
+from lifecycle_wrap.timeline import Span, axis, cells
+from tests.support.terminal import WRAPPER, isolated_environment
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture
+def cast(tmp_path: Path) -> Path:
+    """A recording of ten seconds: idle, working from 2 s on, blocked from 6 s on, marked so."""
+    file = tmp_path / "demo" / "three-states.cast"
+    file.parent.mkdir()
+    events: list[list[object]] = []
+    for at, state in ((0.0, "idle"), (2.0, "working"), (6.0, "blocked")):
+        events.append([at, "m", f"state:{state}"])
+        events.append([at, "o", f"\x1b]7501;state={state}\x1b\\\x1b[1;31m<{state}> & more\x1b[0m\r\n"])
+    events.append([10.0, "o", "end"])
+    lines = [json.dumps({"version": 2, "width": 40, "height": 5}), *map(json.dumps, events)]
+    file.write_text("\n".join(lines) + "\n")
+    return file
+
+
+def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    environ = isolated_environment(folder, COLUMNS="60")
+    return subprocess.run([*WRAPPER, "replay", *arguments], env=environ, capture_output=True, text=True, timeout=60)
+
+
+def test_a_cell_shows_the_most_urgent_of_its_states() -> None:
+    spans = [Span(0, 5, "idle"), Span(5, 5.1, "blocked"), Span(5.1, 10, "working")]
+    assert cells(spans, 10, 5) == ["idle", "idle", "blocked", "working", "working"]
+
+
+def test_the_axis_stays_within_its_width() -> None:
+    assert len(axis(1234.5, 60)) <= 60
+
+
+def test_the_timeline_shows_derived_and_true_states_and_their_sources(cast: Path, tmp_path: Path) -> None:
+    output = run(tmp_path, "--timeline", str(cast)).stdout
+    rows = {line.split()[0]: line.split()[1] for line in output.splitlines() if line.startswith(("derived", "true"))}
+    assert [glyph for glyph in "·░▓█" if glyph in rows["derived"]] == list("·░▓█")
+    assert rows["true"].index("▓") == pytest.approx(len(rows["true"]) * 0.2, abs=1)
+    assert "status (generic/status-blocked)" in output
+    assert max(map(len, output.splitlines())) <= 62
+
+
+def test_the_svg_has_a_bar_for_each_span_and_the_screen_with_its_colours(cast: Path, tmp_path: Path) -> None:
+    picture = tmp_path / "out.svg"
+    assert run(tmp_path, "--svg", str(picture), "--at", "7", str(cast)).returncode == 0
+    root = ElementTree.fromstring(picture.read_text(encoding="utf-8"))
+    titles = [title.text or "" for title in root.iter(f"{SVG}title")]
+    assert [title.split()[2] for title in titles if "marker" not in title and "unknown" not in title] == [
+        "idle",
+        "working",
+        "blocked",
+    ]
+    shown = [text.text for text in root.iter(f"{SVG}text") if text.get("fill") == "#ff7b72"]
+    assert shown == ["<idle> & more", "<working> & more", "<blocked> & more"]
+
+
+def test_a_picture_that_cannot_be_written_is_told_in_one_line(cast: Path, tmp_path: Path) -> None:
+    failed = run(tmp_path, "--svg", str(tmp_path / "no" / "out.svg"), str(cast))
+    assert failed.returncode == 1
+    assert failed.stderr.count("\n") == 1
+    assert "out.svg: cannot be written" in failed.stderr

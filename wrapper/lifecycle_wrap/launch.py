@@ -132,11 +132,23 @@ class _Session:
             status = self._pump.run()
             self._pump.finish()
         except Exception as error:
-            from .relay import relay
-
             self._log.fault("the pump failed, and bytes are only copied from here on:", error)
             self._faults = [f"lifecycle-wrap: an internal error ended the observation; see {self._log.path}"]
-            status = relay(self._child, self._outer, self._signals, self._pump.to_agent, self._pump.to_outer)
+            status = self._relay()
+        return status
+
+    def _relay(self) -> int:
+        from .relay import relay, write
+
+        pump, watch = self._pump, self._watch
+        watch.stop_looking()
+        to_agent, to_outer = pump.to_agent.take() + watch.take_to_agent(), pump.to_outer.take() + watch.take_to_outer()
+        if pump.status is None:
+            status = relay(self._child, self._outer, self._signals, to_agent, to_outer, watch.output)
+        else:
+            status = pump.status
+            write(self._outer.output, to_outer)
+        write(self._outer.output, watch.leave())
         return status
 
     def close(self) -> list[str]:

@@ -93,8 +93,8 @@ class Loader:
             return self._blind()
 
     def _blind(self) -> Observer:
-        from .observation import Observer
+        from .observation import Blind
 
-        blind = Observer()
+        blind = Blind()
         blind.notices.append(f"lifecycle-wrap: this session was not observed; see {self._log.path}")
         return blind

@@ -86,8 +86,50 @@ class Observer:
     def child_exited(self, code: int | None, signal: int | None, now: float) -> None:
         """The agent has ended, with an exit code or by a signal. Must be quick; its bytes still go out."""
 
+    def leave(self) -> bytes:
+        """The outer terminal is about to be a shell's: bytes that put back what the agent and we have changed in it."""
+        return b""
+
+    def come_back(self) -> bytes:
+        """The outer terminal is ours again after `leave`: bytes that set it as it was for the agent."""
+        return b""
+
+    def follow(self, data: bytes, position: int) -> None:
+        """Keep no more than what `leave` needs; called in place of all else but `leave` once the observer has failed.
+
+        Args:
+            data: bytes of the agent.
+            position: how many of its bytes came before them; those that were read already do not count twice.
+        """
+
     def close(self) -> None:
         """The end: the terminal is restored. May take a bounded time."""
+
+
+class Blind(Observer):
+    """Sees nothing, in place of an observer that could not be loaded; it leaves the terminal in the way that fits all.
+
+    Args:
+        changed: something may have been changed in the terminal.
+    """
+
+    def __init__(self, changed: bool = False) -> None:
+        super().__init__()
+        self._changed = changed
+
+    def look(self, data: bytes, now: float) -> None:
+        """Note whether the terminal may have been changed at all."""
+        self._changed = self._changed or b"\x1b" in data
+
+    def follow(self, data: bytes, position: int) -> None:
+        """As `look`."""
+        self._changed = self._changed or b"\x1b" in data
+
+    def leave(self) -> bytes:
+        """Reset what programs leave behind."""
+        from .reset import RESET
+
+        return RESET if self._changed else b""
 
 
 class Watch:
@@ -106,6 +148,9 @@ class Watch:
         self._observer: Observer | None = None
         self._unlooked: list[tuple[bool, bytes]] = []
         self._undecided = b""
+        self._follower: Observer = Blind()
+        self._looking = b""
+        self._looked = 0
         self.loading = True
         self.to_agent = bytearray()
         self.to_outer = bytearray()
@@ -153,6 +198,7 @@ class Watch:
     def output(self, data: bytes) -> bytes:
         """The agent's bytes on their way; returns what goes out."""
         if self._observer is None and not self.loading:
+            self._follow(data)
             return data
         self._keep(False, data)
         if self._observer is None:
@@ -204,8 +250,12 @@ class Watch:
         data = b"".join(slices)
         if is_input:
             self.tell(lambda observer, now: observer.look_input(data, now))
-        else:
-            self.tell(lambda observer, now: observer.look(data, now))
+            return
+        self._looking = data
+        self.tell(lambda observer, now: observer.look(data, now))
+        if self._observer is not None:
+            self._looking = b""
+            self._looked += len(data)
 
     def tell(self, event: Callable[[Observer, float], None]) -> None:
         """Call the observer, if there is one, with the time."""
@@ -222,6 +272,33 @@ class Watch:
             self.look()
         if self._observer is not None:
             self._give_up_held(self._observer)
+
+    def stop_looking(self) -> None:
+        """The pump has failed: whoever copies bytes now shows them to `output`, and at the end asks `leave`."""
+        self.loading = False
+        self.to_outer += self._undecided
+        self._switch_off()
+
+    def leave(self) -> bytes:
+        """Bytes that leave the outer terminal as it was found; all that has passed is looked at for that."""
+        while self.due:
+            self.look()
+        for _ in range(2):
+            observer = self._observer or self._follower
+            try:
+                return observer.leave()
+            except Exception as error:
+                self._switch_off(error)
+                self._follower = Blind(changed=True)
+        return b""
+
+    def come_back(self) -> bytes:
+        """Bytes that set the outer terminal for the agent again, after `leave`."""
+        try:
+            return (self._observer or self._follower).come_back()
+        except Exception as error:
+            self._switch_off(error)
+            return b""
 
     def notices(self) -> list[str]:
         """Lines for the user's stderr."""
@@ -257,13 +334,25 @@ class Watch:
             self.to_outer += observer.to_outer
             observer.to_outer.clear()
 
-    def _switch_off(self, error: Exception) -> None:
+    def _switch_off(self, error: Exception | None = None) -> None:
         observer, self._observer = self._observer, None
-        self._unlooked.clear()
+        unlooked, self._unlooked = self._unlooked, []
         self.unlooked = 0
-        self._log.fault("observation is off for the rest of this session:", error)
+        if error is not None:
+            self._log.fault("observation is off for the rest of this session:", error)
         if observer is not None:
+            self._follower = observer
             self._give_up_held(observer)
+        for data in (self._looking, *(data for is_input, data in unlooked if not is_input)):
+            self._follow(data)
+
+    def _follow(self, data: bytes) -> None:
+        try:
+            self._follower.follow(data, self._looked)
+        except Exception as error:
+            self._log.fault("what the agent sets in the terminal is not known from here on:", error)
+            self._follower = Blind(changed=True)
+        self._looked += len(data)
 
     def _give_up_held(self, observer: Observer) -> None:
         try:

@@ -161,6 +161,7 @@ class SessionObserver(Observer):
         )
         self._recorder = self._start_recorder(options, size, argv, environ, now)
         self._only_follows = False
+        self._only_follows = False
         self._foreground: Foreground | None = None
         self._manager: Manager | None = None
         if hosts.wanted(config, environ):
@@ -222,6 +223,21 @@ class SessionObserver(Observer):
     def child_exited(self, code: int | None, signal: int | None, now: float) -> None:
         """Tell the end."""
         self._take(self._session.child_exited(ExitStatus(code, signal), now))
+
+    def leave(self) -> bytes:
+        """Undo what the agent has left in the outer terminal."""
+        place = None if self._only_follows else self._session.place()
+        return self._session.stream.undo(place)
+
+    def come_back(self) -> bytes:
+        """Set it again."""
+        return self._session.stream.modes.redo()
+
+    def follow(self, data: bytes, position: int) -> None:
+        """Keep no more than the modes."""
+        self._only_follows = True
+        stream = self._session.stream
+        stream.feed(data[max(0, stream.position - position) :])
 
     def leave(self) -> bytes:
         """Undo what the agent has left in the outer terminal."""

@@ -81,6 +81,7 @@ class Pump:
         self._agent_closed = False
         self._kill_at: float | None = None
         self._killed = False
+        self._has_left = False
         self._look_by: float | None = None
         self._load_at: float | None = clock() + LOAD_DELAY
         self._load_by: float | None = None
@@ -111,7 +112,7 @@ class Pump:
             lambda observer, now: observer.child_exited(code if code >= 0 else None, -code if code < 0 else None, now)
         )
         self._kill_at = None
-        self._drain()
+        self._leave_terminal()
 
     def _turn(self) -> None:
         """Wait for something to happen, and do all of it once; the user's keys first."""
@@ -281,9 +282,18 @@ class Pump:
             self._watch.tell(lambda observer, now: observer.started(self._child.pid, self._child.foreground_group))
 
     def _take_terminal(self) -> None:
-        """Set raw mode if the terminal is ours to use."""
+        """Set raw mode, and what the agent had set, if the terminal is ours to use."""
         if self._outer.foreground():
             self._outer.enter_raw()
+            if self._has_left:
+                self._has_left = False
+                self._write_outer(self._watch.come_back())
+
+    def _leave_terminal(self) -> None:
+        """Write what waits for the outer terminal, and what leaves it as it was found."""
+        self._has_left = True
+        self._write_outer(self._watch.leave())
+        self._drain()
 
     def _repaint(self) -> None:
         """Pass the outer terminal's size on, and a SIGWINCH in any case."""
@@ -315,9 +325,10 @@ class Pump:
             child.resume(foreground=True)
             return
         self._read_output(LAST_OUTPUT)
-        self._drain()
-        self._readiness.want(child.messages, READ)
         watch.tell(lambda observer, now: observer.stopped(now))
+        if outer.raw:
+            self._leave_terminal()
+        self._readiness.want(child.messages, READ)
         outer.restore()
         stopped = self._signals.stop_ourselves(number if wants_terminal else signal.SIGTSTP)
         self._take_terminal()

@@ -15,7 +15,8 @@ from .signals import ENDING, FORWARDED, SignalPipe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .byte_queue import ByteQueue
+    from collections.abc import Callable
+
     from .child import Child
 
 CHUNK = 4096
@@ -23,7 +24,14 @@ CHUNK = 4096
 LAST_CHUNKS = 64
 
 
-def relay(child: Child, outer: Outer, signals: SignalPipe, to_agent: ByteQueue, to_outer: ByteQueue) -> int:
+def relay(
+    child: Child,
+    outer: Outer,
+    signals: SignalPipe,
+    to_agent: bytes,
+    to_outer: bytes,
+    show: Callable[[bytes], object],
+) -> int:
     """Copy until the agent has ended.
 
     Args:
@@ -32,13 +40,14 @@ def relay(child: Child, outer: Outer, signals: SignalPipe, to_agent: ByteQueue, 
         signals: our signals.
         to_agent: what the pump still had for the agent.
         to_outer: what it still had for the terminal.
+        show: gets the agent's bytes when they are out; must not raise.
 
     Returns:
         The agent's wait status.
     """
     sources = {outer.input: child.master, child.master: outer.output, signals.fd: -1, child.messages: -1}
-    _write(child.master, to_agent.take())
-    _write(outer.output, to_outer.take())
+    write(child.master, to_agent)
+    write(outer.output, to_outer)
     while True:
         for fd in select.select(list(sources), [], [])[0]:
             if fd == signals.fd:
@@ -47,26 +56,30 @@ def relay(child: Child, outer: Outer, signals: SignalPipe, to_agent: ByteQueue, 
                 status = _ended(child)
                 if status is not None:
                     for _ in range(LAST_CHUNKS):
-                        if not _copy(child.master, outer.output):
+                        if not _copy(child.master, outer.output, show):
                             break
                     return status
-            elif not _copy(fd, sources[fd]):
+            elif not _copy(fd, sources[fd], show if fd == child.master else None):
                 del sources[fd]
                 if fd == outer.input:
                     child.signal(signal.SIGHUP)
 
 
-def _copy(source: int, target: int) -> bool:
+def _copy(source: int, target: int, show: Callable[[bytes], object] | None) -> bool:
     try:
         data = os.read(source, CHUNK)
     except BlockingIOError:
         return True
     except OSError:
         return False
-    return bool(data) and _write(target, data)
+    written = bool(data) and write(target, data)
+    if show is not None:
+        show(data)
+    return written
 
 
-def _write(target: int, data: bytes) -> bool:
+def write(target: int, data: bytes) -> bool:
+    """Write all of it; returns whether the descriptor's other side is still there."""
     while data:
         try:
             data = data[os.write(target, data) :]

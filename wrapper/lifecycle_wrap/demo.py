@@ -1,7 +1,8 @@
 """`lifecycle-wrap demo`: the demo agent under the wrapper, and after it what the hosts were told.
 
-Runs the real program as its own child, with a command sink that appends to a file: what the demo prints at the end is what any
-program around an agent would have read. Where there is no terminal it makes one and lets the agent play its user too.
+Runs the real program as its own child, with a command sink that appends to a file: what the demo prints at the end is
+what any program around an agent would have read. Where there is no terminal it makes one and lets the agent play its
+user too.
 """
 
 from __future__ import annotations

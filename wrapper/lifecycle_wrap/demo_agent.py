@@ -1,7 +1,7 @@
 """A small scripted agent: it idles at a prompt, works, asks for permission, and works on.
 
-It stands in for a real one where none is installed. It tells its state as real agents do, by OSC 7501 and a spinner in the
-title, and knows nothing of the wrapper.
+It stands in for a real one where none is installed. It tells its state as real agents do, by OSC 7501 and a spinner in
+the title, and knows nothing of the wrapper.
 
 usage: python -m lifecycle_wrap.demo_agent [--auto]      (--auto plays the user too)
 """

@@ -77,7 +77,8 @@ def _bar(spans: Sequence[Span], end: float, top: float) -> list[str]:
         left = BAR_LEFT + BAR_WIDTH * span.start / end
         width = max(1.0, BAR_WIDTH * (span.end - span.start) / end)
         parts.append(
-            f'<rect x="{left:.1f}" y="{top:.1f}" width="{width:.1f}" height="{BAR_HEIGHT}" fill="{COLOURS[span.state]}">'
+            f'<rect x="{left:.1f}" y="{top:.1f}" width="{width:.1f}" height="{BAR_HEIGHT}" '
+            f'fill="{COLOURS[span.state]}">'
             f"<title>{span.start:.2f} s {span.state} {escape(span.note)}</title></rect>"
         )
         if width >= LABEL_WIDTH:

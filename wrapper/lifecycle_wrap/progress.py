@@ -19,10 +19,8 @@ def with_progress(recording: Recording, clock: Callable[[], float] = time.monoto
         return
     began = clock()
     events = iter(recording)
-    done = 0
-    for event in events:
+    for done, event in enumerate(events, start=1):
         yield event
-        done += 1
         if clock() - began > PATIENCE:
             yield from _with_bar(events, done, recording.count())
             return

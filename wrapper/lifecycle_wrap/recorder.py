@@ -1,7 +1,7 @@
 """Writes a wrapped session as an asciicast v2, which asciinema plays and `replay` reads.
 
-Owns the writer, its size limit, the marker key and the scrubber. What is recorded is what passed: output always, input only when
-asked for. A recording that cannot be written ends; the session goes on.
+Owns the writer, its size limit, the marker key and the scrubber. What is recorded is what passed: output always, input
+only when asked for. A recording that cannot be written ends; the session goes on.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ class Recorder:
         self._scrubbers = {kind: Scrubber(personal(environ)) for kind in (OUTPUT, INPUT)} if options.scrub else {}
         self._last = now
         self.problem = ""
-        self._file: IO[str] | None = open(options.path, "w", encoding="utf-8", errors="replace", newline="\n")
+        self._file: IO[str] | None = options.path.open("w", encoding="utf-8", errors="replace", newline="\n")
         header = {
             "version": 2,
             "width": columns,

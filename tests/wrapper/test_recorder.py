@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -129,3 +130,12 @@ def test_each_line_of_a_recording_is_json(tmp_path: Path) -> None:
     header, *events = cast.read_text(encoding="utf-8").split("\n")[:-1]
     assert json.loads(header)["width"] == 80
     assert [json.loads(line)[1] for line in events] == ["o"] * len(events)
+
+
+def test_asciinema_reads_the_same_output(tmp_path: Path) -> None:
+    """An independent reader of the format."""
+    cast, _ = record(tmp_path, [], [r"say:one \u2713\r\n", "for:x", "say:two"], [(b"one", b"x")])
+    argv = [sys.executable, "-m", "asciinema", "cat", str(cast)]
+    environ = isolated_environment(tmp_path, ASCIINEMA_CONFIG_HOME=str(tmp_path))
+    printed = subprocess.run(argv, env=environ, capture_output=True, check=True, timeout=60).stdout
+    assert printed.decode() == texts(cast, "o")

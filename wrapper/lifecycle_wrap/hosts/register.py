@@ -54,11 +54,14 @@ class Register(Host):
 
     def prepare(self, call: Call) -> None:
         """Make the directory and take the session's lock; what dead sessions have left is removed."""
-        with suppress(FileExistsError):
-            os.makedirs(self._directory, mode=0o700)
-        if not is_private(self._directory):
-            raise HostError(ErrorClass.DENIED)
-        self._lock = _take_lock(self._file(LOCK))
+        try:
+            with suppress(FileExistsError):
+                os.makedirs(self._directory, mode=0o700)
+            if not is_private(self._directory):
+                raise HostError(ErrorClass.DENIED)
+            self._lock = _take_lock(self._file(LOCK))
+        except OSError as error:
+            raise HostError(ErrorClass.DENIED if isinstance(error, PermissionError) else ErrorClass.FAILED) from None
         sweep(self._directory)
 
     def publish(self, event: LifecycleEvent, call: Call) -> None:

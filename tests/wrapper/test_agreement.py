@@ -1,0 +1,91 @@
+"""All outputs are projections of one event: a timeline is told to every host, and what they got is compared."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from lifecycle_detectors.events import ExitStatus, Message, SessionEnded, Source, StateChanged
+from lifecycle_detectors.states import State
+from lifecycle_wrap.hosts.tmux import OPTIONS
+from lifecycle_wrap.projection import Identity, Kind, LifecycleEvent, Projector
+from tests.support.captured import Hosts, all_hosts
+
+LABELS = {"working": "Working", "blocked": "Needs input", "idle": "Idle"}
+
+STATES = st.tuples(
+    st.sampled_from([State.IDLE, State.WORKING, State.BLOCKED]),
+    st.sampled_from(list(Message)),
+    st.sampled_from(["", "permission", "question", "auth"]),
+)
+
+
+def events(timeline: list[tuple[State, Message, str]]) -> list[LifecycleEvent]:
+    clock = iter(range(1_700_000_000_000_000_000, 1_800_000_000_000_000_000, 7))
+    projector = Projector(Identity("claude", 4242, "/work", "run", session_id="s"), lambda: next(clock))
+    told = [projector.started()]
+    for state, message, kind in timeline:
+        told += projector.project([StateChanged(0, state, State.UNKNOWN, "r", Source.TITLE, message, kind)])
+    return told + projector.project([SessionEnded(0, ExitStatus(0, None))])
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(STATES, min_size=1, max_size=8))
+def test_every_host_gets_the_same_states_and_numbers(
+    tmp_path_factory: pytest.TempPathFactory, timeline: list[tuple[State, Message, str]]
+) -> None:
+    with pytest.MonkeyPatch.context() as patch, all_hosts(patch, tmp_path_factory.mktemp("r")) as hosts:
+        told = events(timeline)
+        for event in told:
+            hosts.tell(event)
+        compare(hosts, told)
+
+
+def compare(hosts: Hosts, told: list[LifecycleEvent]) -> None:
+    states = [event for event in told if event.kind is Kind.STATE]
+    release = told[-1]
+    lines = [event.to_json() for event in told]
+    assert [stdin for _, stdin in hosts.sent["sink"].commands] == lines
+    pairs = [(event.state, event.sequence) for event in states]
+
+    reports = [one["params"] for one in hosts.sent["herdr"].lines if one["method"] == "pane.report_agent"]
+    leaving = reports[len(states) :]
+    assert [(report["state"], report["seq"]) for report in reports[: len(states)]] == pairs
+    assert [report["state"] for report in leaving] == ([] if states[-1].state == "idle" else ["idle"])
+    assert [report.get("message", "") for report in reports[: len(states)]] == [event.message for event in states]
+    (released,) = (one for one in hosts.sent["herdr"].lines if one["method"] == "pane.release_agent")
+    assert released["params"]["seq"] >= release.sequence
+
+    reported = [one["params"]["state"] for one in hosts.sent["cmux-tui"].lines]
+    assert reported == [event.state for event in states] + ["unknown"]
+
+    piped = [json.loads(argv[-1]) for argv, _ in hosts.sent["zellij"].commands if argv[1] == "pipe"]
+    assert piped == [{"pane": 3, "agent": "claude", **json.loads(event.to_json())} for event in (*states, release)]
+    names = [
+        argv[-1] for argv, _ in hosts.sent["zellij"].commands if argv[2] == "rename-pane" and argv[3] == "--pane-id"
+    ]
+    assert names == [f"claude: {event.message or event.state}" for event in states]
+
+    options = [argv for argv, _ in hosts.sent["tmux"].commands if "-pqu" not in argv]
+    values = [tuple(argv[argv.index(option) + 1] for option in OPTIONS) for argv in options]
+    assert values == [(event.state, event.message, "claude") for event in states]
+
+    pills = [argv[3] for argv, _ in hosts.sent["cmux"].commands if argv[1] == "set-status"]
+    assert pills == [LABELS[event.state] for event in states]
+
+    written = [json.loads(text) for text in hosts.sent["register"].files if text.startswith('{"version"')]
+    assert [record["event"] for record in written] == [json.loads(line) for line in lines[:-1]]
+    assert hosts.sent["register"].files[-1] == ""
+
+
+def test_the_comparison_can_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = events([(State.WORKING, Message.WORKING, ""), (State.IDLE, Message.NONE, "")])
+    with all_hosts(monkeypatch, tmp_path) as hosts:
+        for event in (told[0], told[2], told[3]):
+            hosts.tell(event)
+        with pytest.raises(AssertionError):
+            compare(hosts, told)

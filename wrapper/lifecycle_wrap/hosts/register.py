@@ -79,7 +79,8 @@ class Register(Host):
         with suppress(HostError):
             self._write_down(event)
         for suffix in _FILES:
-            self._file(suffix).unlink(missing_ok=True)
+            with suppress(OSError):
+                self._file(suffix).unlink()
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None

@@ -1,7 +1,7 @@
 """An agent that moves bytes, in raw mode.
 
 usage: byte_agent.py take SIZE [PAUSE]    read SIZE bytes, pausing PAUSE seconds after each read; print their SHA-256
-       byte_agent.py give SIZE            print SIZE bytes of a known pattern, then wait for a key
+       byte_agent.py give SIZE            print the known pattern of SIZE bytes, then wait for a key
        byte_agent.py flood                print until a key comes, then `<key KEY>`, and go on; `q` ends it
        byte_agent.py echo                 print what is read; `q` ends it
 """
@@ -15,13 +15,12 @@ import sys
 import time
 import tty
 
-LINE = b"\x1b[32m%08d\x1b[0m the quick brown fox \xe2\x9c\xb3 jumps over the lazy dog\r\n"
+LINE = b"\x1b[32m%08d\x1b[0m the brisk brown fox \xe2\x9c\xb3 jumps over the lazy dog\r\n"
 
 
 def pattern(size: int) -> bytes:
-    """Return the first `size` bytes of what `give` prints."""
-    length = len(LINE % 0)
-    return b"".join(LINE % number for number in range(size // length + 1))[:size]
+    """Return what `give` prints: whole lines, `size` bytes at most."""
+    return b"".join(LINE % number for number in range(size // len(LINE % 0)))
 
 
 def write(data: bytes) -> None:

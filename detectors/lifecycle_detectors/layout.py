@@ -19,6 +19,7 @@ Regions by name (a profile's rules use these words):
 | `bottom` | the last rows with text, at most `BOTTOM_ROWS` |
 | `cursor_line` | the logical line that the cursor stands in |
 | `asked` | of that line what the agent wrote left of the cursor: without the user's draft and a prompt at the right |
+| `cursor_box` | the inside of the box that the cursor stands in |
 | `last_line` | the last logical line with text |
 | `top` | the first row with text |
 """
@@ -46,14 +47,15 @@ REGIONS = frozenset(
         "bottom",
         "cursor_line",
         "asked",
+        "cursor_box",
         "last_line",
         "top",
     }
 )
 
 BOTTOM_ROWS = 20
-"""`bottom` is meant for agents that draw inline and leave old rows above: a dialog's choices and its hint take this many
-rows on a screen of 30 columns."""
+"""`bottom` is meant for agents that draw inline and leave old rows above: a dialog's choices and its hint take this
+many rows on a screen of 30 columns."""
 
 STATUS_ROWS = 12
 """What stands directly above or below the composer is no higher, a status line of the user's and wrapping included."""
@@ -135,6 +137,12 @@ def is_rule(row: str) -> bool:
 def is_frame(row: str) -> bool:
     """Tell whether a row has nothing but the glyphs of frames."""
     return not row.strip(_FRAME_GLYPHS)
+
+
+def _has_sides(row: str) -> bool:
+    """Tell whether a row runs from one side of a box to the other; `├───┤` divides it."""
+    text = row.strip()
+    return len(text) > 1 and text[0] in _SIDES + "├╠" and text[-1] in _SIDES + "┤╣"
 
 
 def is_dashed(row: str) -> bool:
@@ -374,6 +382,18 @@ class Layout:
             return ""
         before = "".join(self.rows[first : self._cursor_row])
         return bare(before + _first_columns(self.rows[self._cursor_row], self._cursor_column))
+
+    @cached_property
+    def cursor_box(self) -> Region:
+        """The rows between the edges of the box around the cursor; `NOWHERE` when it stands in none."""
+        first = last = self._cursor_row
+        while first >= 0 and _has_sides(self.rows[first]):
+            first -= 1
+        while last < len(self.rows) and _has_sides(self.rows[last]):
+            last += 1
+        if first < 0 or last >= len(self.rows) or not _BOX_TOP.match(self.rows[first]):
+            return NOWHERE
+        return Region(first + 1, last) if _BOX_BOTTOM.match(self.rows[last]) else NOWHERE
 
     @cached_property
     def last_line(self) -> Region:

@@ -53,6 +53,7 @@ def look_at_all(watch: Watch) -> None:
 def test_bytes_pass_the_observer_first_and_are_looked_at_later(log: Log) -> None:
     recorder = Recorder()
     watch = make_watch(log, recorder)
+    recorder.shown.clear()
     assert watch.output(b"agent") == b"AGENT"
     assert watch.input(b"user") == b"USER"
     assert watch.unlooked == len(b"agentuser")
@@ -150,9 +151,13 @@ class Failing(Recorder):
     def __init__(self, method: str) -> None:
         super().__init__()
         self.held_output = self.held_input = b""
-        setattr(self, method, self.fail)
+        self._method = method
 
-    def fail(self, *_: object) -> bytes:
+    def fail(self) -> None:
+        """Fail from now on."""
+        setattr(self, self._method, self._fail)
+
+    def _fail(self, *_: object) -> bytes:
         raise RuntimeError("on purpose")
 
     def output(self, data: bytes, now: float) -> bytes:
@@ -174,7 +179,9 @@ class Failing(Recorder):
 
 @pytest.mark.parametrize("method", ["look", "look_input"])
 def test_a_fault_switches_off_and_gives_up_what_was_held(log: Log, method: str) -> None:
-    watch = make_watch(log, Failing(method))
+    observer = Failing(method)
+    watch = make_watch(log, observer)
+    observer.fail()
     assert watch.output(b"agent") == b""
     assert watch.input(b"user") == b""
     look_at_all(watch)
@@ -188,6 +195,7 @@ def test_a_fault_on_the_way_loses_no_byte(log: Log, method: str) -> None:
     observer = Failing(method)
     watch = make_watch(log, observer)
     observer.held_output, observer.held_input = b"held", b"held"
+    observer.fail()
     if method == "output":
         assert watch.output(b"agent") == b"heldagent"
         assert watch.take_to_agent() == b"held"

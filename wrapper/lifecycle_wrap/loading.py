@@ -24,7 +24,11 @@ SWITCH_INTERVAL = 0.0005
 
 
 class Loader:
-    """Makes the observer of one session."""
+    """Makes the observer of one session.
+
+    Attributes:
+        size: the rows and columns that the observer is made for.
+    """
 
     def __init__(
         self,
@@ -39,7 +43,7 @@ class Loader:
         self._options = options
         self._argv = argv
         self._environ = environ
-        self._size = size
+        self.size = size
         self._log = log
         self._done = done
         self._observer: Observer | None = None
@@ -87,7 +91,7 @@ class Loader:
         try:
             from .observer import make_observer
 
-            return make_observer(self._options, self._argv, self._environ, self._size, time.monotonic(), self._log)
+            return make_observer(self._options, self._argv, self._environ, self.size, time.monotonic(), self._log)
         except Exception as error:
             self._log.fault("the session is not observed:", error)
             return self._blind()

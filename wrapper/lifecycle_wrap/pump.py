@@ -280,6 +280,9 @@ class Pump:
             self._load_by = None
             self._watch.adopt(observer)
             self._watch.tell(lambda observer, now: observer.started(self._child.pid, self._child.foreground_group))
+            rows, columns = unpack_size(self._child.winsize)
+            if (rows, columns) != self._loader.size:
+                self._watch.tell(lambda observer, now: observer.resized(rows, columns, now))
 
     def _take_terminal(self) -> None:
         """Set raw mode, and what the agent had set, if the terminal is ours to use."""

@@ -1,8 +1,9 @@
 """What the terminal shows: the face that every screen model has, and the choice of a model.
 
-Owns the `Screen` protocol and its value types. A model follows one terminal from its first byte on; nothing here or in a
-model knows agents or rules. Two models exist: pyte behind our own parser (`screen_pyte.py`), and libghostty-vt
-(`screen_ghostty.py`, the optional extra). Both show the same text; libghostty-vt is the reference where terminals differ.
+Owns the `Screen` protocol and its value types. A model follows one terminal from its first byte on; nothing here or in
+a model knows agents or rules. Two models exist: pyte behind our own parser (`screen_pyte.py`), and libghostty-vt
+(`screen_ghostty.py`, the optional extra). Both show the same text; libghostty-vt is the reference where terminals
+differ.
 """
 
 from __future__ import annotations
@@ -13,6 +14,9 @@ from typing import Literal, NamedTuple, Protocol
 from .events import Size
 
 Engine = Literal["auto", "pyte", "ghostty"]
+
+HISTORY_ROWS = 500
+"""Rows kept above the main screen. Only a terminal that grows shows them again."""
 
 
 class Cursor(NamedTuple):
@@ -37,8 +41,8 @@ class Line(NamedTuple):
 class Style(NamedTuple):
     """How a cell is drawn.
 
-    Colours are `default`, one of `black red green yellow blue magenta cyan white` (also with `bright` before it), or six
-    hexadecimal digits; the numbers 16 to 255 of the palette are given by their xterm value.
+    Colours are `default`, one of `black red green yellow blue magenta cyan white` (also with `bright` before it), or
+    six hexadecimal digits; the numbers 16 to 255 of the palette are given by their xterm value.
     """
 
     foreground: str = "default"
@@ -79,6 +83,14 @@ class Screen(Protocol):
     @property
     def generation(self) -> int:
         """Counts the calls of `feed` and `resize` after which the screen or the cursor may look different."""
+
+    @property
+    def flows(self) -> bool:
+        """Text that came next would be written at the cursor, and line feeds would scroll the rows that it goes to.
+
+        So it is between control sequences, with the cursor within the scrolling region and that as wide as the screen,
+        and no backspace leads up a row (mode 45).
+        """
 
     def feed(self, data: bytes) -> None:
         """Follow the terminal's next output, cut anywhere."""

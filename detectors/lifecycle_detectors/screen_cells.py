@@ -1,7 +1,7 @@
 """What a row of the pyte model is made of: cells, pens, and how wide characters are.
 
-Owns the values only; who writes them where is `screen_model.py`'s. Widths and clusters are those of libghostty-vt, which
-are wcwidth's but for what is listed here.
+Owns the values only; who writes them where is `screen_model.py`'s. Widths and clusters are those of libghostty-vt,
+which are wcwidth's but for what is listed here.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Row(list[Cell]):
 class Pen:
     """What the cursor writes with: the attributes, the cells made with them, and the pens that SGR leads to from here.
 
-    Cells are shared between all places that show the same character in the same way, so a screen costs a pointer a cell.
+    Cells are shared by all places that show the same character in the same way, so a screen costs a pointer a cell.
     """
 
     __slots__ = ("attributes", "blank", "cells", "next")
@@ -186,7 +186,7 @@ def joins(cluster: str, character: str) -> bool:
 
 
 def keeps_variation(character: str) -> bool:
-    """Outside of mode 2027 a variation selector stays after this character: a pictograph (UAX 29, GB11) of one colour."""
+    """Outside of mode 2027 a variation selector stays after this character: a pictograph (UAX 29, GB11) of one tone."""
     is_pictograph = len(list(iter_graphemes(character + "\u200d\U0001f600"))) == 1
     return is_pictograph and not _MODIFIER_BASE.match(character)
 

@@ -1,8 +1,8 @@
 """Which control sequence does what to the pyte model.
 
 Owns the table from tokens to `Model`'s methods: the forms that count, their parameters and defaults. A sequence of
-another form (a private marker, an intermediate, a colon, too many parameters) is another sequence, and ignored. Sources:
-ECMA-48, xterm's ctlseqs, and libghostty-vt where they leave a choice.
+another form (a private marker, an intermediate, a colon, too many parameters) is another sequence, and ignored.
+Sources: ECMA-48, xterm's ctlseqs, and libghostty-vt where they leave a choice.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from functools import lru_cache
 from .controls import DEL, SI, SO, OscNumber
 from .parser import Control, Csi, Escape, Osc, Parameters, Print, Token
 from .screen_cells import Cell
-from .screen_model import CHARSETS, Model
+from .screen_model import Model
+from .screen_writer import CHARSETS
 
 _Values = tuple[int, ...]
 _Action = Callable[[Model, _Values], None]

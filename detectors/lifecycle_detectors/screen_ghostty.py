@@ -5,6 +5,7 @@ Owns the translation of the library's terms into ours. It reads bytes itself; no
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
@@ -13,14 +14,17 @@ from pyghostty._ffi import ffi, lib, union_fn  # noqa: TID253
 from pyghostty.core import Terminal, init_sized  # noqa: TID253  (imported only where a screen is made)
 
 from .events import Size
-from .screen import Cursor, Line, Run, Style
+from .screen import HISTORY_ROWS, Cursor, Line, Run, Style
 
-_SCROLLBACK = 500
-"""Rows kept above the screen, as in the pyte model: only a terminal that grows shows them again."""
 _SPACE = 0x20
 """A cell with it shows nothing else: libghostty-vt keeps what combines with a space, but leaves it out of the text."""
 _MAX_CLUSTER = 64
 """Code points that are read of one cell."""
+_MARGINS_QUERY = b"\x1bP$qr\x1b\\"
+_MARGINS_REPLY = re.compile(rb"\x1bP1\$r(\d+);(\d+)r\x1b\\")
+"""DECRQSS for DECSTBM: the library tells its margins to nobody else."""
+_NO_FLOW = (45, 69, 1045)
+"""Modes in which text flows otherwise: reverse wrap, left and right margins, extended reverse wrap."""
 _NAMES = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
 _LEVELS = (0x00, 0x5F, 0x87, 0xAF, 0xD7, 0xFF)
 
@@ -29,8 +33,10 @@ class GhosttyScreen:
     """A `Screen` that libghostty-vt draws."""
 
     def __init__(self, size: Size) -> None:
-        self._terminal = Terminal(size.columns, size.rows, scrollback=_SCROLLBACK)
+        self._terminal = Terminal(size.columns, size.rows, scrollback=HISTORY_ROWS)
         self._view = _View(self._terminal)
+        self._terminal.on_reply(self._take_reply)
+        self._reply = b""
         self._size = size
         self._generation = 0
         self._looked_at = 0
@@ -58,6 +64,15 @@ class GhosttyScreen:
     def generation(self) -> int:
         """As in the protocol."""
         return self._generation
+
+    @property
+    def flows(self) -> bool:
+        """As in the protocol."""
+        if not self._terminal.get("vt_ground", "bool") or any(map(self._terminal.mode, _NO_FLOW)):
+            return False
+        self._terminal.feed(_MARGINS_QUERY)
+        margins = _MARGINS_REPLY.fullmatch(self._reply)
+        return margins is not None and int(margins[1]) <= self.cursor.row + 1 <= int(margins[2])
 
     def feed(self, data: bytes) -> None:
         """As in the protocol."""
@@ -110,6 +125,9 @@ class GhosttyScreen:
             runs.pop()
         return runs
 
+    def _take_reply(self, reply: bytes) -> None:
+        self._reply = reply
+
     def _look(self) -> None:
         """Read the rows anew, if anything was fed since they were read."""
         if self._looked_at == self._generation:
@@ -126,7 +144,7 @@ class GhosttyScreen:
 class _View:
     """Reads the library's cells; its C values are made once, since making them costs more than reading.
 
-    The library's own account of what changed (its render state) is no help: it leaves out combining characters and wraps.
+    The library's own account of what changed (its render state) is no help: it leaves out combining marks and wraps.
     """
 
     def __init__(self, terminal: Terminal) -> None:

@@ -51,6 +51,11 @@ class PyteScreen:
         """As in the protocol."""
         return self._generation
 
+    @property
+    def flows(self) -> bool:
+        """As in the protocol."""
+        return self._parser.at_ground and self._model.flows
+
     def feed(self, data: bytes) -> None:
         """As in the protocol."""
         apply(self._model, self._parser.feed(data))

@@ -1,8 +1,8 @@
 """What becomes of the rows when the terminal takes another size.
 
-Owns the rules, which are libghostty-vt's (`PageList.resize`): wrapped lines of the main screen flow to the new width, the
-alternate screen is cut; a screen that gets lower first gives up blank rows below the text, one that gets higher takes rows
-back from above when the cursor is at the bottom. Works on the rows above the screen and on it as one list.
+Owns the rules, which are libghostty-vt's (`PageList.resize`): wrapped lines of the main screen flow to the new width,
+the alternate screen is cut; a screen that gets lower first gives up blank rows below the text, one that gets higher
+takes rows back from above when the cursor is at the bottom. Works on the rows above the screen and on it as one list.
 """
 
 from __future__ import annotations

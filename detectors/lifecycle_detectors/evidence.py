@@ -101,11 +101,13 @@ class ScreenView:
         motion: the history of the rows.
         asked_since: since when the region `asked` has had its text.
         alternate: the alternate screen is shown.
+        cursor: the cursor is visible.
     """
 
-    def __init__(self, layout: Layout, motion: Motion, asked_since: float, *, alternate: bool) -> None:
+    def __init__(self, layout: Layout, motion: Motion, asked_since: float, *, alternate: bool, cursor: bool) -> None:
         self.layout = layout
         self.alternate = alternate
+        self.cursor = cursor
         self._asked_since = asked_since
         self._motion = motion
         self._lines: dict[str, list[str]] = {}

@@ -77,7 +77,7 @@ class Condition:
         after_submit: the evidence is younger than the user's last submit.
         before_submit: the region has not changed since the user's last submit.
         since_submit: the region changed at least so many seconds after the user's last submit.
-        expected: for `composer`, `alternate`, `startup` and `line_editor`: whether it has to be so.
+        expected: for `composer`, `alternate`, `cursor`, `startup` and `line_editor`: whether it has to be so.
     """
 
     source: Source
@@ -198,6 +198,10 @@ def _alternate(condition: Condition, evidence: Evidence, moment: Moment) -> bool
     return evidence.screen is not None and evidence.screen.alternate is condition.expected
 
 
+def _cursor(condition: Condition, evidence: Evidence, moment: Moment) -> bool:
+    return evidence.screen is not None and evidence.screen.cursor is condition.expected
+
+
 def _startup(condition: Condition, evidence: Evidence, moment: Moment) -> bool:
     return (evidence.ready_at == NEVER) is condition.expected
 
@@ -260,6 +264,7 @@ _TESTS = {
     "region": _region,
     "composer": _composer,
     "alternate": _alternate,
+    "cursor": _cursor,
     "startup": _startup,
     "unblocked": _unblocked,
     "quiet": _quiet,
@@ -280,6 +285,7 @@ SUBJECTS: dict[str, Source] = {
     "region": Source.SCREEN,
     "composer": Source.SCREEN,
     "alternate": Source.SCREEN,
+    "cursor": Source.SCREEN,
     "startup": Source.PROCESS,
     "unblocked": Source.SCREEN,
     "quiet": Source.OUTPUT,

@@ -322,7 +322,9 @@ class Session:
             layout = Layout(rows, screen.cursor[:2], lines, self.profile.composers, evidence.undrafted)
             evidence.asked.set(layout.asked_text, now)
             asked_since = evidence.asked.changed_at
-            evidence.screen = ScreenView(layout, self._motion, asked_since, alternate=screen.alternate)
+            evidence.screen = ScreenView(
+                layout, self._motion, asked_since, alternate=screen.alternate, cursor=screen.cursor.visible
+            )
 
     def _is_lost(self) -> bool:
         return self._backlog is not None and self._backlog.lost
@@ -426,7 +428,7 @@ class Session:
         evidence.key_at = now
         if isinstance(press, keyboard.Submit):
             evidence.submit_at = now
-            if self._drafting:
+            if self._drafting and not self._is_draft_empty():
                 evidence.entered.set(evidence.spoke, now)
                 evidence.command_at = now if self._is_command else evidence.command_at
             self._end_draft()
@@ -454,11 +456,22 @@ class Session:
 
     def _note_undrafted(self) -> None:
         """Keep what stands left of the cursor, before the first key of a draft is echoed there."""
+        layout = self._layout_at_key()
+        self._evidence.undrafted = layout.left_of_cursor if layout is not None else ""
+
+    def _is_draft_empty(self) -> bool:
+        """Tell whether what was typed was taken back: the cursor stands at the end of the line that was before it."""
+        layout = self._layout_at_key()
+        before = self._evidence.undrafted
+        return layout is not None and before != "" and layout.region_lines("cursor_line") == [" ".join(before.split())]
+
+    def _layout_at_key(self) -> Layout | None:
+        """Lay out what the user saw when pressing a key; None when the screen is behind."""
         screen = self._screen
         if screen is None or self._backlog is None or self._backlog.work(SCREEN_SLICE):
-            return
+            return None
         lines = [(line.first_row, line.last_row) for line in screen.lines()]
-        self._evidence.undrafted = Layout(screen.rows(), screen.cursor[:2], lines, ()).left_of_cursor
+        return Layout(screen.rows(), screen.cursor[:2], lines, ())
 
 
 def skeleton_title(text: str) -> str:

@@ -47,7 +47,7 @@ A CONDITION is a table with one subject and what narrows it:
     { prompt = ["A"], fresh?, after_submit? }                  # OSC 133 A B C D
     { region = "dialog", line? = 'regex' | text? = 'regex', still? = 1.0, moving? = 2.5, spinning? = 2.5,
       fresh?, before_submit? = true, since_submit? = 0.5 }
-    { composer = true } { alternate = true }
+    { composer = true } { alternate = true } { cursor = true } # false: it must not be so; cursor: it is visible
     { startup = true }                                         # the agent has not been idle yet
     { unblocked = true, fresh? }                               # a dialog stood and is gone
     { quiet = 1.0 } { flow = 1.0 }                             # nothing printed, or printed all the time, for so long
@@ -141,7 +141,7 @@ class Profile:
     def needs_screen(self) -> bool:
         """Whether any rule looks at the screen."""
         return any(
-            condition.subject in ("region", "composer", "alternate") for r in self.rules for condition in r.conditions
+            condition.subject in ("region", "composer", "alternate", "cursor") for r in self.rules for condition in r.conditions
         )
 
     @property
@@ -511,6 +511,7 @@ _READERS: dict[str, Callable[[_Table, Condition], Condition]] = {
     "region": _read_region,
     "composer": _read_flag,
     "alternate": _read_flag,
+    "cursor": _read_flag,
     "startup": _read_flag,
     "unblocked": _read_moment,
     "quiet": _read_quiet,

@@ -48,11 +48,12 @@ def _command(arguments: list[str]) -> int:
             status = quick(arguments[1:])
         if status is None:
             from .cli import app
+            from .command_line import run
 
-            app(prog_name="lifecycle-wrap")
+            status = run(app)
     except KeyboardInterrupt:
         return 130
-    return status or 0
+    return status
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ COMMANDS = frozenset(
         "completion",
     )
 )
-HELP = frozenset(("-h", "--help", "--version"))
+HELP = frozenset(("-h", "--help", "--version", "--install-completion", "--show-completion"))
 SWITCHES = frozenset(("--strict", "--debug"))
 VALUES = frozenset(("--config", "--profile", "--explain"))
 

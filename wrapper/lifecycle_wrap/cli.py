@@ -11,8 +11,8 @@ from typing import Annotated
 
 import typer  # noqa: TID253  # this module is only imported once no agent waits
 
-from . import __version__, cli_sessions
-from .command_line import USAGE_ERROR, fail
+from . import __version__, cli_sessions, cli_setup
+from .command_line import EPILOG, USAGE_ERROR, fail, help_text
 
 app = typer.Typer(
     name="lifecycle-wrap",
@@ -25,7 +25,11 @@ app = typer.Typer(
         "It runs the unmodified agent, works out whether it is idle, working or blocked, and tells the terminal hosts "
         "around it. The commands below look at recordings, configuration and running sessions."
     ),
+    epilog=help_text(EPILOG),
 )
+
+
+ProfileOption = Annotated[str, typer.Option("--profile", metavar="NAME", help="Use this profile instead of a guess.")]
 
 
 def _version(wanted: bool) -> None:
@@ -39,12 +43,24 @@ def _root(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
+    config: cli_setup.ConfigOption = None,
+    profile: Annotated[
+        str, typer.Option("--profile", metavar="NAME", help="Use this profile instead of a guess.")
+    ] = "",
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Do not start the agent if configuration or profiles have errors.")
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Write more to the log.")] = False,
+    explain: Annotated[
+        Path | None, typer.Option("--explain", metavar="FILE", help="Write the reason of each change of state there.")
+    ] = None,
 ) -> None:
-    pass
+    """Options of a run, for the help; a run does not come through here (see `arguments`)."""
+    if config or profile or strict or debug or explain:
+        raise fail("options before a command are those of a run; write them after the command's name", USAGE_ERROR)
 
 
 RecordingPath = Annotated[Path, typer.Argument(metavar="FILE.cast[.gz]", help="An asciicast v2 or v3 recording.")]
-ProfileOption = Annotated[str, typer.Option("--profile", metavar="NAME", help="Use this profile instead of a guess.")]
 ScreenOption = Annotated[bool, typer.Option("--no-screen", help="Look at signals only.")]
 SignalsOption = Annotated[
     bool, typer.Option("--no-signals", help="Look at the screen only: titles, 9;4, 7501, notifications, BEL left out.")
@@ -136,3 +152,4 @@ def record(
 
 
 cli_sessions.add_to(app)
+cli_setup.add_to(app)

@@ -133,3 +133,14 @@ def test_a_pane_that_goes_away_ends_everything(tmux: Tmux, orders: Orders, tmp_p
     tmux.wait_for(pane, "working|Working|python")
     tmux("kill-pane", "-t", pane)
     wait_until(lambda: not list((tmp_path / "lifecycle-wrap").iterdir()), "the register's end")
+
+
+def test_without_a_terminal_nothing_is_claimed(tmux: Tmux, orders: Orders, tmp_path: Path) -> None:
+    agent = shlex.join([*WRAPPER, "--", *orders.argv])
+    pane = tmux.pane(["sh", "-c", f"echo | {agent} > {tmp_path}/out; echo ended; cat"])
+    orders.give("state working")
+    orders.give("exit 0")
+    wait_until(lambda: "ended" in tmux.screen(pane), lambda: tmux.screen(pane))
+    assert b"7501" in (tmp_path / "out").read_bytes()
+    assert tmux.options(pane) == ""
+    assert not (tmp_path / "lifecycle-wrap").exists()

@@ -1,4 +1,4 @@
-"""The test's end of `told_agent`: a FIFO to give orders by."""
+"""The test's end of `told_agent`, or of another child that takes orders: a FIFO to give them by."""
 
 from __future__ import annotations
 
@@ -15,15 +15,20 @@ _AGENT = Path(__file__).with_name("told_agent.py")
 class Orders:
     """Gives orders to one agent.
 
+    Args:
+        folder: where the FIFO is made.
+        name: its name.
+        script: the agent; it gets the FIFO as its first argument.
+
     Attributes:
         argv: the agent's command line.
     """
 
-    def __init__(self, folder: Path, name: str = "orders") -> None:
+    def __init__(self, folder: Path, name: str = "orders", script: Path = _AGENT) -> None:
         self._path = folder / name
         os.mkfifo(self._path)
         self._descriptor: int | None = None
-        self.argv = [sys.executable, str(_AGENT), str(self._path)]
+        self.argv = [sys.executable, str(script), str(self._path)]
 
     def give(self, order: str) -> None:
         """Give one order; the first one waits for the agent to be there."""

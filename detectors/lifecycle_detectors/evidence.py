@@ -124,6 +124,11 @@ class ScreenView:
             self._lines[region] = self.layout.region_lines(region)
         return self._lines[region]
 
+    def rows(self, region: str) -> Sequence[str]:
+        """A region's rows as they are rendered."""
+        first, last = self.layout.region(region)
+        return self.layout.rows[first:last]
+
     def text(self, region: str) -> str:
         """A region's lines as one line, frames left out: what the agent wrapped itself is whole again."""
         if region not in self._text:

@@ -16,6 +16,7 @@ Regions by name (a profile's rules use these words):
 | `dialog` | where there is no composer: the rows beside a bar at the bottom, else from the last frame edge (a rule or |
 |  | a box's top) that has text below it |
 | `panel` | as `dialog`, but from the last edge that runs over the whole width and is not the inside of a box |
+| `framed` | what stands between the last two rules: the composer or a dialog in its frame |
 | `bottom` | the last rows with text, at most `BOTTOM_ROWS` |
 | `cursor_line` | the logical line that the cursor stands in |
 | `asked` | of that line what the agent wrote left of the cursor: without the user's draft and a prompt at the right |
@@ -44,6 +45,7 @@ REGIONS = frozenset(
         "below_composer",
         "dialog",
         "panel",
+        "framed",
         "bottom",
         "cursor_line",
         "asked",
@@ -249,6 +251,12 @@ class Layout:
         while last < self.end and self.rows[last].strip() and not self._is_edge(last):
             last += 1
         return last
+
+    @cached_property
+    def framed(self) -> Region:
+        """What stands between the last two rules; `NOWHERE` without two."""
+        rules = [i for i in self._rules if not is_dashed(self.rows[i])]
+        return Region(rules[-2] + 1, rules[-1]) if len(rules) > 1 else NOWHERE
 
     def _between_rules(self, shape: ComposerShape) -> Region:
         rules = [i for i in self._rules if not is_dashed(self.rows[i])]

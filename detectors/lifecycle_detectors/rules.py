@@ -66,6 +66,7 @@ class Condition:
         values: for progress, status, prompt, input, standing and entered: the accepted names.
         region: for screen conditions: a region's name.
         flat: match the region as one line instead of line by line.
+        raw: match rendered rows, with their indentation and the sides of boxes.
         kinds: with status: the accepted kinds; empty accepts any.
         fresh: the evidence was set, or the region changed, at most so many seconds ago.
         still: the region, the title or the line editor has not changed for so many seconds; with quiet, the agent
@@ -86,6 +87,7 @@ class Condition:
     values: frozenset[str] = frozenset()
     region: str = ""
     flat: bool = False
+    raw: bool = False
     kinds: frozenset[str] = frozenset()
     fresh: float | None = None
     still: float | None = None
@@ -183,6 +185,8 @@ def _region(condition: Condition, evidence: Evidence, moment: Moment) -> bool:
 
 
 def _matches(condition: Condition, screen: ScreenView) -> bool:
+    if condition.raw:
+        return any(condition.pattern.search(row) for row in screen.rows(condition.region))
     if condition.flat:
         return condition.pattern.search(screen.text(condition.region)) is not None
     if condition.pattern is ANY:

@@ -45,7 +45,7 @@ A CONDITION is a table with one subject and what narrows it:
     { notification = 'regex', fresh?, after_submit? }
     { bell = true, fresh?, after_submit? }
     { prompt = ["A"], fresh?, after_submit? }                  # OSC 133 A B C D
-    { region = "dialog", line? = 'regex' | text? = 'regex', still? = 1.0, moving? = 2.5, spinning? = 2.5,
+    { region = "dialog", line? = 'regex' | text? = 'regex' | row? = 'regex', still? = 1.0, moving? = 2.5, spinning? = 2.5,
       fresh?, before_submit? = true, since_submit? = 0.5 }
     { composer = true } { alternate = true } { cursor = true } # false: it must not be so; cursor: it is visible
     { startup = true }                                         # the agent has not been idle yet
@@ -56,8 +56,8 @@ A CONDITION is a table with one subject and what narrows it:
     { input = ["submit"], fresh?, after_submit? }              # key submit interrupt
     { entered = ["rule-id"], fresh? }                          # Enter after typing, while one of these rules spoke
 
-`line` is searched in each logical line of the region, `text` in the whole region as one line; neither: the region has
-text. Regions: see layout.py. All patterns are Python regular expressions, at most `patterns.MAX_PATTERN` characters.
+`line` is searched in each logical line of the region, `text` in the whole region as one line (both without box sides
+and frame rows, runs of blanks made one), `row` in each row as it is rendered; none of them: the region has text. Regions: see layout.py. All patterns are Python regular expressions, at most `patterns.MAX_PATTERN` characters.
 """
 
 from __future__ import annotations
@@ -141,7 +141,9 @@ class Profile:
     def needs_screen(self) -> bool:
         """Whether any rule looks at the screen."""
         return any(
-            condition.subject in ("region", "composer", "alternate", "cursor") for r in self.rules for condition in r.conditions
+            condition.subject in ("region", "composer", "alternate", "cursor")
+            for r in self.rules
+            for condition in r.conditions
         )
 
     @property
@@ -483,14 +485,15 @@ def _read_region(table: _Table, condition: Condition) -> Condition:
         near = difflib.get_close_matches(region, REGIONS, 1)
         remedy = f"did you mean {near[0]!r}?" if near else f"use {', '.join(sorted(REGIONS))}"
         raise table.error("region", f"is {region!r}", remedy)
-    if table.has("line") and table.has("text"):
-        raise table.error("text", "stands beside line", "give one of the two")
-    flat = table.has("text")
-    pattern = table.pattern("text" if flat else "line") if flat or table.has("line") else ANY
+    matchers = [key for key in ("line", "text", "row") if table.has(key)]
+    if len(matchers) > 1:
+        raise table.error(matchers[1], f"stands beside {matchers[0]}", "give one of line, text and row")
+    pattern = table.pattern(matchers[0]) if matchers else ANY
     return replace(
         condition,
         region=region,
-        flat=flat,
+        flat=matchers == ["text"],
+        raw=matchers == ["row"],
         pattern=pattern,
         still=table.seconds("still"),
         moving=table.seconds("moving"),

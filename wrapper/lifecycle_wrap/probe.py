@@ -1,0 +1,166 @@
+r"""One question to the outer terminal at the start: who are you, and do you know OSC 7501?
+
+Owns the burst (XTVERSION, OSC 7501, DA1) and that its answers, and only they, are taken out of what the agent gets: it
+asks the same questions itself. A terminal answers in the order of the questions, and all answer DA1, so that what has
+not been answered before that will not be. Sees only what the caller tells: bytes in both directions, and times.
+
+    ask     CSI > q          OSC 7501 ; ? ST        CSI c
+    answer  DCS > | text ST  OSC 7501 ; ? ST        CSI ? numbers c
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+
+LIMIT = 0.2
+"""Seconds that anything of ours waits for the answers; a terminal on this machine takes a few milliseconds."""
+LATE = 10.0
+"""Seconds in which answers are still taken out: no line is slower than that."""
+KEY_DELAY = 0.05
+LATE_KEY_DELAY = 0.02
+"""Seconds that a lone ESC, or Alt with a key, may be held: less than a user notices; least when no answer is likely."""
+MAX_VERSION = 256
+"""Code points of a terminal's name and version."""
+
+
+class Question(Enum):
+    """What may be asked; the values name groups of the expressions below."""
+
+    VERSION = "version"
+    STATUS = "status"
+    ATTRIBUTES = "attributes"
+
+
+BURST = b"\x1b[>q" + b"\x1b]7501;?\x1b\\" + b"\x1b[c"
+
+_ASKED = re.compile(rb"(?P<version>\x1b\[>0?q)|(?P<status>\x1b\]7501;\?(?:\x07|\x1b\\))|(?P<attributes>\x1b\[0?c)")
+_ANSWER = re.compile(
+    rb"\x1bP>\|(?P<version>[^\x07\x1b]*)(?:\x07|\x1b\\)|(?P<status>\x1b\]7501;\?(?:\x07|\x1b\\))"
+    rb"|(?P<attributes>\x1b\[\?[0-9;]*c)"
+)
+_BEGINNING = re.compile(
+    rb"\x1b(?:\[(?:\?[0-9;]{0,64})?|P(?:>(?:\|[^\x07\x1b]{0,512}\x1b?)?)?"
+    rb"|\](?:7|75|750|7501|7501;|7501;\?\x1b?)?)?\Z"
+)
+_MAYBE_A_KEY = (b"\x1b", b"\x1b[", b"\x1b]", b"\x1bP")
+_LONGEST_QUESTION = 16
+
+
+class Probe:
+    """Asks once.
+
+    Attributes:
+        settled: nothing more is waited for.
+        version: the terminal's name and version; empty when it answered other questions but not this one, None when it
+            has answered nothing.
+        knows_status: whether it knows OSC 7501; None when it has answered nothing.
+    """
+
+    def __init__(self) -> None:
+        self.settled = False
+        self.version: str | None = None
+        self.knows_status: bool | None = None
+        self._open: list[tuple[Question, bool]] = []
+        """Questions that wait for an answer, in their order; True for ours."""
+        self._asked_at: float | None = None
+        self._tail = b""
+        self._held = b""
+        self._release_at = 0.0
+
+    @property
+    def asked(self) -> bool:
+        """The burst is out."""
+        return self._asked_at is not None
+
+    @property
+    def awaits_answers(self) -> bool:
+        """Answers to the burst may still come."""
+        return any(ours for _, ours in self._open)
+
+    @property
+    def deadline(self) -> float | None:
+        """When `on_deadline` is due."""
+        due = [self._release_at] if self._held else []
+        if self._asked_at is not None and not self.settled:
+            due.append(self._asked_at + LIMIT)
+        return min(due, default=None)
+
+    def saw_output(self, data: bytes) -> None:
+        """The agent's bytes, as they went out; its own questions before ours are answered before ours."""
+        if self.asked:
+            return
+        if b"\x1b" in data or b"\x1b" in self._tail:
+            before = len(self._tail)
+            for question in _ASKED.finditer(self._tail + data):
+                if question.end() > before:
+                    self._open.append((Question(question.lastgroup), False))
+        self._tail = (self._tail + data)[-_LONGEST_QUESTION:]
+
+    def ask(self, now: float) -> bytes:
+        """Return the burst, which goes out now."""
+        self._asked_at = now
+        self._open += [(question, True) for question in Question]
+        return BURST
+
+    def filter_input(self, data: bytes, now: float) -> bytes:
+        """Take the outer terminal's bytes, give what the agent gets: the argument itself where nothing is awaited."""
+        if self._asked_at is not None and now >= self._asked_at + LATE:
+            self._open.clear()
+        if not self._open and not self._held:
+            return data
+        data, self._held = self._held + data, b""
+        parts = []
+        position = 0
+        for answer in _ANSWER.finditer(data):
+            if self._is_ours(answer):
+                parts.append(data[position : answer.start()])
+                position = answer.end()
+        rest = data[position:]
+        self._hold(rest, now)
+        parts.append(rest[: len(rest) - len(self._held)])
+        return b"".join(parts)
+
+    def on_deadline(self, now: float) -> bytes:
+        """Settle for what is known, and give bytes that were held for too long."""
+        if self._asked_at is not None and now >= self._asked_at + LIMIT:
+            self.settled = True
+        if self._held and now >= self._release_at:
+            return self.flush()
+        return b""
+
+    def flush(self) -> bytes:
+        """Give what is held."""
+        held, self._held = self._held, b""
+        return held
+
+    def _is_ours(self, answer: re.Match[bytes]) -> bool:
+        """Find the question of an answer; those before it stay without one."""
+        question = Question(answer.lastgroup)
+        place = next((place for place, (asked, _) in enumerate(self._open) if asked is question), None)
+        if place is None:
+            return False
+        ours = self._open[place][1]
+        del self._open[: place + 1]
+        if ours:
+            self._learn(question, answer)
+        return ours
+
+    def _learn(self, question: Question, answer: re.Match[bytes]) -> None:
+        self.version = self.version or ""
+        if question is Question.VERSION:
+            self.version = answer["version"].decode("utf-8", "replace")[:MAX_VERSION]
+        elif question is Question.STATUS:
+            self.knows_status = True
+        else:
+            self.knows_status = bool(self.knows_status)
+            self.settled = True
+
+    def _hold(self, rest: bytes, now: float) -> None:
+        """Keep what may be the beginning of an answer to us, for a while."""
+        beginning = _BEGINNING.search(rest) if self.awaits_answers else None
+        if not beginning:
+            return
+        self._held = beginning.group()
+        delay = LATE_KEY_DELAY if self.settled else KEY_DELAY
+        self._release_at = now + (delay if self._held in _MAYBE_A_KEY else LIMIT)

@@ -79,7 +79,7 @@ def ps(
       lifecycle-wrap ps --format '{mark}{agent}' --join ' '
 
     In tmux's status line:
-      set -g status-right '#(lifecycle-wrap ps --format "##[fg={color}]{mark}{agent}" --join " ")'
+      set -g status-right '#(lifecycle-wrap ps --format "#[fg={color}]{mark}{agent}" --join " ")'
     In starship's prompt (starship.toml):
       [custom.agents]
       command = "lifecycle-wrap ps --state blocked --format '{agent}!' --join ' '"

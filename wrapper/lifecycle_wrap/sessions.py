@@ -7,6 +7,7 @@ register through `hosts.records`; imports next to nothing, for prompts and statu
 from __future__ import annotations
 
 from datetime import datetime
+from string import Formatter
 
 from .cells import harmless
 from .hosts.records import Session, directory, list_sessions
@@ -177,9 +178,11 @@ def fill_in(template: str, sessions: Iterable[Session], now: float) -> list[str]
         TemplateError: it names something that is no field, or is malformed.
     """
     try:
+        unknown = [field for _, field, _, _ in Formatter().parse(template) if field is not None and field not in FIELDS]
+        if unknown:
+            raise ValueError(f"there is no field {{{unknown[0]}}}")
         template.format_map(dict.fromkeys(FIELDS, ""))  # a wrong template is told without any session too
         return [template.format_map(_Fields(session, now)) for session in sessions]
-    except (KeyError, IndexError, ValueError, AttributeError) as error:
-        wrong = f"there is no field {error}" if isinstance(error, KeyError) else str(error)
+    except (KeyError, ValueError) as error:
         fields = ", ".join(f"{{{field}}}" for field in FIELDS)
-        raise TemplateError(f"--format: {wrong}; fields are {fields}") from None
+        raise TemplateError(f"--format: {error}; fields are {fields}") from None

@@ -45,19 +45,20 @@ A CONDITION is a table with one subject and what narrows it:
     { notification = 'regex', fresh?, after_submit? }
     { bell = true, fresh?, after_submit? }
     { prompt = ["A"], fresh?, after_submit? }                  # OSC 133 A B C D
-    { region = "dialog", line? = 'regex' | text? = 'regex' | row? = 'regex', still? = 1.0, moving? = 2.5, spinning? = 2.5,
-      fresh?, before_submit? = true, since_submit? = 0.5 }
+    { region = "dialog", line? = 'regex' | text? = 'regex' | row? = 'regex', still? = 1.0, moving? = 2.5,
+      spinning? = 2.5, fresh?, before_submit? = true, since_submit? = 0.5 }
     { composer = true } { alternate = true } { cursor = true } # false: it must not be so; cursor: it is visible
     { startup = true }                                         # the agent has not been idle yet
     { unblocked = true, fresh? }                               # a dialog stood and is gone
     { quiet = 1.0 } { flow = 1.0 }                             # nothing printed, or printed all the time, for so long
-    { line_editor = true, still?, fresh?, after_submit? }      # bracketed paste (DECSET 2004) was turned on, or off
+    { line_editor = true, still?, fresh?, after_submit?, within? }  # bracketed paste (DECSET 2004): on, or off
     { standing = ["rule-id"] }                                 # one of these rules last spoke for the published state
     { input = ["submit"], fresh?, after_submit? }              # key submit interrupt
     { entered = ["rule-id"], fresh? }                          # Enter after typing, while one of these rules spoke
 
 `line` is searched in each logical line of the region, `text` in the whole region as one line (both without box sides
-and frame rows, runs of blanks made one), `row` in each row as it is rendered; none of them: the region has text. Regions: see layout.py. All patterns are Python regular expressions, at most `patterns.MAX_PATTERN` characters.
+and frame rows, each run of blanks made one), `row` in each row as it is rendered; none of them: the region has text.
+Regions: see layout.py. All patterns are Python regular expressions, at most `patterns.MAX_PATTERN` characters.
 """
 
 from __future__ import annotations
@@ -461,7 +462,8 @@ def _read_flow(table: _Table, condition: Condition) -> Condition:
 
 
 def _read_line_editor(table: _Table, condition: Condition) -> Condition:
-    return _read_age(table, replace(_read_flag(table, condition), still=table.seconds("still")))
+    still, within = table.seconds("still"), table.seconds("within")
+    return _read_age(table, replace(_read_flag(table, condition), still=still, within=within))
 
 
 def _read_rules(table: _Table, condition: Condition) -> Condition:

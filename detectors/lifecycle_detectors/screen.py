@@ -111,7 +111,19 @@ class Screen(Protocol):
         """
 
     def runs(self, row: int) -> Sequence[Run]:
-        """The row's cells by style, left to right, up to the last that is not blank."""
+        """The row's cells by style, left to right, up to the last that shows anything."""
+
+
+def shown(runs: list[Run]) -> list[Run]:
+    """Runs without the cells at the end of the row that show nothing."""
+    while runs:
+        text, column, style = runs.pop()
+        if style.background != "default" or style.reverse or style.underline:
+            return [*runs, Run(text, column, style)]
+        text = text.rstrip(" ")
+        if text:
+            return [*runs, Run(text, column, style)]
+    return runs
 
 
 def make_screen(size: Size, engine: Engine = "auto") -> Screen:

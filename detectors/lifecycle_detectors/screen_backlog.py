@@ -8,9 +8,6 @@ again.
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable
-
 from .events import Size
 from .screen import HISTORY_ROWS, Screen
 from .screen_flow import flow_cut, flow_end, last_clear, last_reset, returns, settings, state
@@ -28,7 +25,7 @@ _CAN = b"\x18"
 """Ends whatever sequence the model's parser stands in, and does nothing in ground."""
 _FORGET_HISTORY = b"\x1b[3J"
 
-_Pieces = list[bytes | Size]
+_Piece = bytearray | Size
 
 
 class ScreenBacklog:
@@ -40,8 +37,8 @@ class ScreenBacklog:
 
     def __init__(self, screen: Screen) -> None:
         self._screen = screen
-        self._waiting: deque[bytes | Size] = deque()
-        self._pending = 0
+        self._waiting: list[_Piece] = []
+        """Output and resizes in turn: never two of a kind in a row."""
         self._untried = 0
         """Bytes that came or were fed since skipping was tried: with few of them it need not be tried again."""
         self._lost = False
@@ -53,7 +50,7 @@ class ScreenBacklog:
     @property
     def pending(self) -> int:
         """How many bytes wait, and one for each resize."""
-        return self._pending
+        return sum(1 if isinstance(piece, Size) else len(piece) for piece in self._waiting)
 
     @property
     def lost(self) -> bool:
@@ -70,54 +67,56 @@ class ScreenBacklog:
             seen = self._tail + data
             self._lost = returns(seen)
             self._tail = b"" if self._lost else seen[-_LONGEST_RETURN:]
-        self._waiting.append(data)
-        self._pending += len(data)
+        self._append(data)
         self._untried += len(data)
-        if self._lost and self._pending > BEHIND:
+        pending = self.pending
+        if self._lost and pending > BEHIND:
             self._drop()
-        elif self._pending > MOST:
+        elif pending > MOST:
             self._skip()
-            if self._pending > MOST:
+            if self.pending > MOST:
                 self._give_up()
 
     def resize(self, size: Size) -> None:
         """Take a change of the size, which counts for the output after it."""
         if self._waiting and isinstance(self._waiting[-1], Size):
             self._waiting.pop()
-            self._pending -= 1
         self._waiting.append(size)
-        self._pending += 1
 
     def work(self, limit: int) -> bool:
         """Feed about `limit` bytes; returns whether more is waiting."""
         if self._lost:
             self._drop()
-        elif self._pending > BEHIND and self._untried > TRY_EACH:
+        elif self._untried > TRY_EACH and self.pending > BEHIND:
             self._skip()
         while self._waiting and limit > 0:
-            first = self._waiting.popleft()
+            first = self._waiting[0]
             if isinstance(first, Size):
                 self._screen.resize(first)
-                self._pending -= 1
+                del self._waiting[0]
                 continue
-            if len(first) > limit:
-                self._waiting.appendleft(first[limit:])
-                first = first[:limit]
-            self._screen.feed(first)
-            self._pending -= len(first)
-            self._untried += len(first)
-            limit -= len(first)
+            data = bytes(first[:limit])
+            del first[:limit]
+            if not first:
+                del self._waiting[0]
+            self._screen.feed(data)
+            self._untried += len(data)
+            limit -= len(data)
         return bool(self._waiting)
+
+    def _append(self, data: bytes | bytearray) -> None:
+        if self._waiting and isinstance(self._waiting[-1], bytearray):
+            self._waiting[-1] += data
+        else:
+            self._waiting.append(bytearray(data))
 
     def _skip(self) -> None:
         """Leave out what cannot be seen once all that waits was fed."""
         self._untried = 0
-        pieces = self._pieces()
-        if self._resume(pieces, last_reset, None):
+        if self._begin_at_reset():
             return
-        first = pieces[0]
+        first = self._waiting[0]
         if isinstance(first, Size) or not self._screen.flows:
-            self._keep(pieces)
             return
         end = flow_end(first)
         rows = self._screen.size.rows
@@ -126,8 +125,7 @@ class ScreenBacklog:
         if cut < WORTH:
             cut, forget = flow_cut(first, end, 2 * rows), _FORGET_HISTORY
         if cut >= WORTH:
-            pieces[0] = settings(first[:cut]) + forget + b"\r" + first[cut:]
-        self._keep(pieces)
+            first[:cut] = settings(first[:cut]) + forget + b"\r"
 
     def _give_up(self) -> None:
         self._lost = True
@@ -137,67 +135,48 @@ class ScreenBacklog:
 
     def _drop(self) -> None:
         """While lost: keep of what waits only the modes it sets, and begin anew where the screen is known again."""
-        pieces = self._pieces()
-        if self._resume(pieces, last_reset, None):
+        if self._begin_at_reset():
             self._lost = self._doubtful = False
             return
-        states: _Pieces = []
-        for piece in pieces:
+        waiting, self._waiting = self._waiting, []
+        known_from = _last_known(waiting)
+        for number, piece in enumerate(waiting):
             if isinstance(piece, Size):
-                states.append(piece)
-            else:
+                self.resize(piece)
+            elif known_from is None or number < known_from[0]:
                 kept, unfinished = state(piece)
                 self._tail = unfinished or self._tail
-                states.append(kept)
-        if self._resume(pieces, last_clear, states):
-            self._lost, self._doubtful = False, True
-            self._tail = b""
-            return
-        self._keep(states)
-
-    def _resume(self, pieces: _Pieces, find: Callable[[bytes], int], before: _Pieces | None) -> bool:
-        """Begin anew at the last place that `find` knows.
-
-        Args:
-            pieces: all that waits.
-            find: gives a place in a piece, or -1.
-            before: what to feed in the place of each piece before, or None for the last size only.
-
-        Returns:
-            Whether there is such a place.
-        """
-        for number in reversed(range(len(pieces))):
-            piece = pieces[number]
-            place = -1 if isinstance(piece, Size) else find(piece)
-            if isinstance(piece, Size) or place < 0:
-                if before is not None and isinstance(piece, bytes) and returns(piece):
-                    return False
-                continue
-            if before is not None and returns(piece[place:]):
-                return False
-            if before is None:
-                kept = list[bytes | Size](size for size in pieces[:number] if isinstance(size, Size))[-1:]
+                self._append(kept)
+            elif number == known_from[0]:
+                place = known_from[1]
+                self._append(state(piece[:place])[0] + _CAN + piece[place:])
             else:
-                kept = [*before[:number], state(piece[:place])[0]]
-            self._keep([*kept, _CAN + piece[place:], *pieces[number + 1 :]])
-            return True
+                self._append(piece)
+        if known_from:
+            self._lost, self._doubtful, self._tail = False, True, b""
+
+    def _begin_at_reset(self) -> bool:
+        """Forget all before the last full reset; returns whether there is one."""
+        for number in reversed(range(len(self._waiting))):
+            piece = self._waiting[number]
+            place = -1 if isinstance(piece, Size) else last_reset(piece)
+            if isinstance(piece, bytearray) and place >= 0:
+                piece[:place] = _CAN
+                sizes = [size for size in self._waiting[:number] if isinstance(size, Size)]
+                self._waiting[:number] = sizes[-1:]
+                return True
         return False
 
-    def _pieces(self) -> _Pieces:
-        """All that waits, with the bytes between two resizes as one."""
-        pieces: _Pieces = []
-        run: list[bytes] = []
-        for item in [*self._waiting, None]:
-            if isinstance(item, bytes):
-                run.append(item)
-                continue
-            if run:
-                pieces.append(b"".join(run))
-                run = []
-            if item is not None:
-                pieces.append(item)
-        return pieces
 
-    def _keep(self, pieces: Iterable[bytes | Size]) -> None:
-        self._waiting = deque(piece for piece in pieces if piece)
-        self._pending = sum(1 if isinstance(piece, Size) else len(piece) for piece in self._waiting)
+def _last_known(waiting: list[_Piece]) -> tuple[int, int] | None:
+    """Which piece clears the screen, and where in it, with no return to something older after that."""
+    for number in reversed(range(len(waiting))):
+        piece = waiting[number]
+        if isinstance(piece, Size):
+            continue
+        place = last_clear(piece)
+        if returns(piece[max(place, 0) :]):
+            return None
+        if place >= 0:
+            return number, place
+    return None

@@ -18,6 +18,8 @@ import re
 
 from .controls import ESC
 
+Buffer = bytes | bytearray
+
 _SGR = rb"\x1b\[[0-9;:]*+m"
 _SWITCH = rb"\x1b\[\?(?:12|25|1000|1002|1003|1004|1006|2004|2026|2031)[hl]"
 """Modes that change nothing on the screen but the cursor's look."""
@@ -39,13 +41,13 @@ _CLEAR = re.compile(rb"(?<!\x1b)(?:\x1b\[2J(?:\x1b\[3J)?%s|%s\x1b\[2J)" % (_HOME
 _RETURN = re.compile(rb"\x1b(?:8|\[u|\[\?(?:47|1047|1048|1049)l)")
 
 
-def flow_end(data: bytes) -> int:
+def flow_end(data: Buffer) -> int:
     """How far the data, from its beginning, is a flow."""
     flow = _FLOW.match(data)
     return flow.end() if flow else 0
 
 
-def flow_cut(data: bytes, end: int, lines: int) -> int:
+def flow_cut(data: Buffer, end: int, lines: int) -> int:
     """Where the flow `data[:end]` may begin as well: at the start of a line, with `lines` line feeds from there on.
 
     Returns:
@@ -63,26 +65,26 @@ def flow_cut(data: bytes, end: int, lines: int) -> int:
     return cut
 
 
-def settings(data: bytes) -> bytes:
+def settings(data: Buffer) -> bytes:
     """What the colours and switches in `data` come to, as few of them as do the same.
 
     Each of them sets some attributes to fixed values, so only the last of equal ones counts.
     """
-    return b"".join(reversed(dict.fromkeys(reversed(_SETTING.findall(data)))))
+    return b"".join(reversed(dict.fromkeys(reversed(_SETTING.findall(bytes(data))))))
 
 
-def state(data: bytes) -> tuple[bytes, bytes]:
+def state(data: Buffer) -> tuple[bytes, bytes]:
     """The sequences in `data` that set modes, margins, character sets and colours, without what it writes and moves.
 
     Returns:
         Them, and the unfinished sequence at the end, whose rest is still to come.
     """
     unfinished = _UNFINISHED.search(data)
-    kept = _SETTINGS.sub(lambda run: settings(run.group()), b"".join(_STATE.findall(data)))
-    return kept, unfinished.group() if unfinished else b""
+    kept = _SETTINGS.sub(lambda run: settings(run.group()), b"".join(_STATE.findall(bytes(data))))
+    return kept, bytes(unfinished.group()) if unfinished else b""
 
 
-def last_reset(data: bytes) -> int:
+def last_reset(data: Buffer) -> int:
     """Where the last full reset begins, or -1."""
     at = data.rfind(_RESET)
     while at > 0 and data[at - 1] == ESC:
@@ -90,11 +92,11 @@ def last_reset(data: bytes) -> int:
     return at
 
 
-def last_clear(data: bytes) -> int:
+def last_clear(data: Buffer) -> int:
     """Where the last full clear of the screen, with the cursor sent home, begins, or -1."""
     return max((match.start() for match in _CLEAR.finditer(data)), default=-1)
 
 
-def returns(data: bytes) -> bool:
+def returns(data: Buffer) -> bool:
     """It goes back to a saved cursor or to the main screen."""
     return _RETURN.search(data) is not None

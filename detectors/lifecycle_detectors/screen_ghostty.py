@@ -14,7 +14,7 @@ from pyghostty._ffi import ffi, lib, union_fn  # noqa: TID253
 from pyghostty.core import Terminal, init_sized  # noqa: TID253  (imported only where a screen is made)
 
 from .events import Size
-from .screen import HISTORY_ROWS, Cursor, Line, Run, Style
+from .screen import HISTORY_ROWS, Cursor, Line, Run, Style, shown
 
 _SPACE = 0x20
 """A cell with it shows nothing else: libghostty-vt keeps what combines with a space, but leaves it out of the text."""
@@ -121,9 +121,7 @@ class GhosttyScreen:
             texts = [text for text, _ in group]
             runs.append(Run("".join(texts), column, style))
             column += len(texts)
-        while runs and not runs[-1].text.strip(" "):
-            runs.pop()
-        return runs
+        return shown(runs)
 
     def _take_reply(self, reply: bytes) -> None:
         self._reply = reply

@@ -12,8 +12,8 @@ from pyte import modes as mo  # noqa: TID253  (this module is imported only wher
 
 from .events import Size
 from .parser import Parser
-from .screen import Cursor, Line, Run
-from .screen_cells import BLANK, BLANKS, Cell, style_of
+from .screen import Cursor, Line, Run, shown
+from .screen_cells import BLANK, Cell, style_of
 from .screen_commands import apply
 from .screen_model import Model
 
@@ -105,9 +105,7 @@ class PyteScreen:
             text = "".join(cell.data for cell in cells)
             runs.append(Run(text.rstrip("\1").replace(BLANK, " "), column, style_of(cells[0])))
             column += len(cells)
-        while runs and not runs[-1].text.strip(BLANKS):
-            runs.pop()
-        return runs
+        return shown(runs)
 
     def _note_changes(self) -> None:
         model = self._model

@@ -3,7 +3,8 @@
     python -m tests.detectors.compare_screens FILE_OR_FOLDER...
 
 Both are fed each recording (asciicast v2) with its resizes. At every marker and at the end the text of the rows, the
-logical lines, the cursor and which screen is shown must be the same. Prints what differs; exits with 1 if anything does.
+logical lines, the cursor and which screen is shown must be the same. Prints what differs, and exits with 1 if anything
+does.
 """
 
 from __future__ import annotations

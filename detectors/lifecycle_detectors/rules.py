@@ -74,6 +74,7 @@ class Condition:
         moving: the matching row (with `flat`: a row of the region), or the title, moved in place within so many
             seconds.
         spinning: as `moving`, but a spinner glyph turned, not only a counter.
+        within: the line editor was switched at most so many seconds after the user's last submit.
         soon: the title took the place of another that had stood for at most so many seconds.
         after_submit: the evidence is younger than the user's last submit.
         before_submit: the region has not changed since the user's last submit.
@@ -93,6 +94,7 @@ class Condition:
     still: float | None = None
     moving: float | None = None
     spinning: float | None = None
+    within: float | None = None
     soon: float | None = None
     after_submit: bool = False
     before_submit: bool = False
@@ -229,6 +231,8 @@ def _flow(condition: Condition, evidence: Evidence, moment: Moment) -> bool:
 def _line_editor(condition: Condition, evidence: Evidence, moment: Moment) -> bool:
     editor = evidence.line_editor
     if editor.text != ("on" if condition.expected else "off"):
+        return False
+    if condition.within is not None and not 0 <= editor.set_at - evidence.submit_at <= condition.within:
         return False
     if condition.still is not None and not moment.after(editor.changed_at, condition.still):
         return False

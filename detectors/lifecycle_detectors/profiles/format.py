@@ -27,6 +27,10 @@ Grammar, in TOML (`?` may be missing):
     footer? = '^ {2}'                    # found in every row below it
     frame? = "rules"                     # rules, top-rule, box, bar, none: see ComposerShape in layout.py
 
+    [answered]?                          # what it leaves out where OSC 7501 is answered: see answered.py
+
+    [answered]?                          # what it leaves out where OSC 7501 is answered: see answered.py
+
     [[rule]]*
     id = "permission"
     state = "blocked"                    # idle, working, blocked, or hold
@@ -72,9 +76,13 @@ from typing import Any, TypeVar
 
 from lifecycle_detectors.events import Message
 from lifecycle_detectors.layout import FRAMES, REGIONS, ComposerShape
+from lifecycle_detectors.put_back import Answered
+from lifecycle_detectors.put_back import Answered
 from lifecycle_detectors.rules import ANY, SUBJECTS, Condition, Rule, default_priority
 from lifecycle_detectors.states import State
 
+from .answered import read_answered
+from .answered import read_answered
 from .patterns import PatternProblem, compile_pattern
 
 SCHEMA = 1
@@ -123,6 +131,7 @@ class Profile:
         settle: seconds that a change from working to idle must stand.
         composers: the shapes that the input area may have.
         rules: ordered by falling priority.
+        answered: what it leaves out where its OSC 7501 query is answered, or None.
     """
 
     name: str
@@ -137,6 +146,7 @@ class Profile:
     settle: float
     composers: tuple[ComposerShape, ...]
     rules: tuple[Rule, ...]
+    answered: Answered | None
 
     @property
     def needs_screen(self) -> bool:
@@ -260,6 +270,8 @@ def parse_profile(text: str, file: str, parent: Parent) -> Profile:
         settle=_timing(table, base),
         composers=_composers(table, base),
         rules=_rules(table, base),
+        answered=_answered(table, base),
+        answered=_answered(table, base),
         commands=commands,
         packages=packages,
         modules=modules,
@@ -298,6 +310,20 @@ def _session(table: _Table) -> tuple[tuple[str, ...], tuple[str, ...]]:
     options, resume = session.strings("options"), session.strings("resume")
     session.finish()
     return options, resume
+
+
+def _answered(table: _Table, base: Profile | None) -> Answered | None:
+    answered = _sub(table, "answered")
+    if answered is None:
+        return None if base is None else base.answered
+    return read_answered(answered, _sub(answered, "titles"), _sub(answered, "unfocused"))
+
+
+def _answered(table: _Table, base: Profile | None) -> Answered | None:
+    answered = _sub(table, "answered")
+    if answered is None:
+        return None if base is None else base.answered
+    return read_answered(answered, _sub(answered, "titles"), _sub(answered, "unfocused"))
 
 
 def _timing(table: _Table, base: Profile | None) -> float:

@@ -29,8 +29,6 @@ Grammar, in TOML (`?` may be missing):
 
     [answered]?                          # what it leaves out where OSC 7501 is answered: see answered.py
 
-    [answered]?                          # what it leaves out where OSC 7501 is answered: see answered.py
-
     [[rule]]*
     id = "permission"
     state = "blocked"                    # idle, working, blocked, or hold
@@ -77,11 +75,9 @@ from typing import Any, TypeVar
 from lifecycle_detectors.events import Message
 from lifecycle_detectors.layout import FRAMES, REGIONS, ComposerShape
 from lifecycle_detectors.put_back import Answered
-from lifecycle_detectors.put_back import Answered
 from lifecycle_detectors.rules import ANY, SUBJECTS, Condition, Rule, default_priority
 from lifecycle_detectors.states import State
 
-from .answered import read_answered
 from .answered import read_answered
 from .patterns import PatternProblem, compile_pattern
 
@@ -271,7 +267,6 @@ def parse_profile(text: str, file: str, parent: Parent) -> Profile:
         composers=_composers(table, base),
         rules=_rules(table, base),
         answered=_answered(table, base),
-        answered=_answered(table, base),
         commands=commands,
         packages=packages,
         modules=modules,
@@ -310,13 +305,6 @@ def _session(table: _Table) -> tuple[tuple[str, ...], tuple[str, ...]]:
     options, resume = session.strings("options"), session.strings("resume")
     session.finish()
     return options, resume
-
-
-def _answered(table: _Table, base: Profile | None) -> Answered | None:
-    answered = _sub(table, "answered")
-    if answered is None:
-        return None if base is None else base.answered
-    return read_answered(answered, _sub(answered, "titles"), _sub(answered, "unfocused"))
 
 
 def _answered(table: _Table, base: Profile | None) -> Answered | None:

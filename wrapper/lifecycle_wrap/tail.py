@@ -1,7 +1,8 @@
 """`lifecycle-wrap tail`: the events of all sessions as they come, one JSON line each.
 
 Owns the following of journals: several files that grow, are replaced when they are full, and go when their session
-ends (see `hosts.records`).
+ends (see `hosts.records`). A reader that does not take its lines falls behind; once it is more than a whole journal
+behind, the oldest are lost.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ all the same.
 The file, all keys optional, with their defaults:
 
     program_status = "answer"       # or "pass": who answers the agent's OSC 7501 query
+    screen = "auto"                 # or "off": look at signals only, not at the screen
     background_shell = "idle"       # or "working": what an agent is while only a background shell of its own lives
     strict = false                  # problems of this file keep the agent from starting
 
@@ -100,6 +101,7 @@ class Config:
     """
 
     program_status: str = "answer"
+    screen: str = "auto"
     background_shell: str = "idle"
     strict: bool = False
     adapters: tuple[str, ...] = (hosts.AUTO,)
@@ -282,6 +284,7 @@ def _sink_name(value: Any, taken: Iterable[str]) -> str:
 
 TOP_KEYS: dict[str, _Check] = {
     "program_status": _choice("answer", "pass"),
+    "screen": _choice("auto", "off"),
     "background_shell": _choice("idle", "working"),
     "strict": _boolean,
 }

@@ -142,7 +142,7 @@ class SessionObserver(Observer):
             profile,
             size,
             now,
-            screen=make_screen,
+            screen=None if config.screen == "off" else make_screen,
             choose_profile=self._foreground_profile if profile.follow else None,
             background_working=config.background_shell == "working",
         )
@@ -160,7 +160,6 @@ class SessionObserver(Observer):
             titles=config.titles,
         )
         self._recorder = self._start_recorder(options, size, argv, environ, now)
-        self._only_follows = False
         self._only_follows = False
         self._foreground: Foreground | None = None
         self._manager: Manager | None = None

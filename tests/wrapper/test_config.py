@@ -29,6 +29,10 @@ def test_every_key() -> None:
         """
         program_status = "pass"
         background_shell = "working"
+        title = "state"
+        notify = "always"
+        notify_blocked_after = 1.5
+        notify_turn_after = 60
         strict = true
 
         [lifecycle]
@@ -56,6 +60,8 @@ def test_every_key() -> None:
     )
     assert found == ()
     assert (config.program_status, config.background_shell, config.strict) == ("pass", "working", True)
+    assert (config.title, config.notify) == ("state", "always")
+    assert (config.notify_blocked_after, config.notify_turn_after) == (1.5, 60.0)
     assert (config.enabled, config.off_reason) == (False, "disabled by lifecycle.enabled")
     assert (config.adapters, config.nesting, config.osc, config.titles) == (("tmux", "herdr"), "all", "on", True)
     assert config.host_options["herdr"] == {"herdr_hooks": "keep"}
@@ -94,6 +100,10 @@ def sink(extra: str = "", *, name: str = '"a"', command: str = '["/bin/true"]') 
         ("lifecycle.enable = true", "lifecycle.enable", 'no such key; did you mean "enabled"?'),
         ("xyzzy = 1", "xyzzy", "no such key; known are program_status"),
         ("program_status = 'answers'", "program_status", 'did you mean "answer"?'),
+        ("title = true", "title", 'expected "off", "state" or "text"'),
+        ("notify = 'focused'", "notify", 'did you mean "unfocused"?'),
+        ("notify_turn_after = -1", "notify_turn_after", "expected seconds from 0 to 86400"),
+        ("notify_blocked_after = true", "notify_blocked_after", "expected seconds"),
         ("strict = 'yes'", "strict", "expected true or false"),
         ("lifecycle.commands = {}", "lifecycle.commands", "one table [[lifecycle.commands]] for each"),
         ("lifecycle.commands = [3]", "lifecycle.commands[0]", "expected a table [[lifecycle.commands]]"),

@@ -9,6 +9,10 @@ The file, all keys optional, with their defaults:
     program_status = "answer"       # or "pass": who answers the agent's OSC 7501 query
     screen = "auto"                 # or "off": look at signals only, not at the screen
     background_shell = "idle"       # or "working": what an agent is while only a background shell of its own lives
+    title = "off"                   # or "state", "text": the state before the window's title, as a glyph or a word
+    notify = "unfocused"            # or "off", "always": when the terminal is made to notify
+    notify_blocked_after = 0        # seconds that the agent must have been blocked
+    notify_turn_after = 10          # seconds that a turn must have taken
     strict = false                  # problems of this file keep the agent from starting
 
     [lifecycle]
@@ -58,6 +62,7 @@ ARGUMENTS_LIMIT = 64
 ARGUMENT_BYTES = 4096
 TIMEOUT_DEFAULT = 2.0
 TIMEOUT_LIMIT = 30.0
+PATIENCE_LIMIT = 86400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +108,10 @@ class Config:
     program_status: str = "answer"
     screen: str = "auto"
     background_shell: str = "idle"
+    title: str = "off"
+    notify: str = "unfocused"
+    notify_blocked_after: float = 0.0
+    notify_turn_after: float = 10.0
     strict: bool = False
     adapters: tuple[str, ...] = (hosts.AUTO,)
     nesting: str = "innermost"
@@ -257,6 +266,12 @@ def _timeout(value: Any) -> float:
     return float(seconds)
 
 
+def _patience(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= PATIENCE_LIMIT:
+        raise _Wrong(f"expected seconds from 0 to {PATIENCE_LIMIT:g}")
+    return float(value)
+
+
 def _events(value: Any) -> frozenset[str]:
     if not isinstance(value, list) or not value:
         raise _Wrong('expected a list of kinds, such as ["state", "release"]')
@@ -286,6 +301,10 @@ TOP_KEYS: dict[str, _Check] = {
     "program_status": _choice("answer", "pass"),
     "screen": _choice("auto", "off"),
     "background_shell": _choice("idle", "working"),
+    "title": _choice("off", "state", "text"),
+    "notify": _choice("off", "unfocused", "always"),
+    "notify_blocked_after": _patience,
+    "notify_turn_after": _patience,
     "strict": _boolean,
 }
 LIFECYCLE_KEYS: dict[str, _Check] = {

@@ -84,7 +84,13 @@ BUILT_IN = {
         markers=("ZELLIJ",),
         options={"zellij_rename": ("state", "off")},
     ),
-    "tmux": BuiltIn("lifecycle_wrap.hosts.tmux:Tmux", "multiplexer", markers=("TMUX",), terms=("tmux", "screen")),
+    "tmux": BuiltIn(
+        "lifecycle_wrap.hosts.tmux:Tmux",
+        "multiplexer",
+        markers=("TMUX",),
+        terms=("tmux", "screen"),
+        options={"tmux_progress": ("raw", "passthrough")},
+    ),
     "cmux": BuiltIn("lifecycle_wrap.hosts.cmux:Cmux", "sidebar", markers=("CMUX_SURFACE_ID",)),
     "register": BuiltIn("lifecycle_wrap.hosts.register:Register", "register"),
 }

@@ -133,6 +133,13 @@ def test_only_the_standard_descriptors_reach_the_agent(place: Place) -> None:
     assert shown == b"[0, 1, 2]"
 
 
+def test_stderr_that_was_sent_elsewhere_is_the_agents(place: Place) -> None:
+    target = place.folder / "errors"
+    script = f"{PROGRAM} -- sh -c 'echo shown; echo told >&2; test -t 1 && exit 3' 2>{shlex.quote(str(target))}"
+    assert finished(place.spawn_shell(script)) == (b"shown\r\n", 3)
+    assert target.read_text() == "told\n"
+
+
 def test_the_agent_has_a_controlling_terminal_whose_foreground_it_leads(place: Place) -> None:
     agent = python_agent(
         "tty_fd = os.open('/dev/tty', os.O_RDWR)\n"
@@ -277,16 +284,14 @@ def test_the_terminal_is_left_as_it_was_found_when_the_agent_cannot_start(place:
 def test_when_we_are_killed_the_agent_is_hung_up_and_the_terminal_restored(place: Place) -> None:
     told = place.folder / "told"
     agent = f"trap 'echo hung up >{shlex.quote(str(told))}; exit' HUP; echo $PPID ready; while :; do sleep 0.05; done"
-    script = f"stty -g; {PROGRAM} -- sh -c {shlex.quote(agent)}; stty -g; read x"
-    terminal = place.spawn_shell(script)
-    terminal.expect(rb"(\S+)\r\n")
-    before = terminal.match[1]
+    restored = 'until test "$(stty -g)" = "$found"; do sleep 0.02; done; echo restored'
+    terminal = place.spawn_shell(f"found=$(stty -g); {PROGRAM} -- sh -c {shlex.quote(agent)}; {restored}; read x")
     terminal.expect(rb"(\d+) ready")
     monitor = int(terminal.match[1])
     ours = psutil.Process(monitor).ppid()
     assert termios.tcgetattr(terminal.child_fd)[3] & termios.ICANON == 0
     os.kill(ours, 9)
-    terminal.expect(before.replace(b"[", rb"\["))
+    terminal.expect_exact(b"restored")
     wait_until(told.exists, "the agent is hung up")
     terminal.sendline("")
     finished(terminal)
@@ -345,7 +350,7 @@ def test_an_observer_that_does_not_come_costs_the_observation_only(place: Place)
     slow = (
         "import lifecycle_wrap.loading as loading, lifecycle_wrap.pump as pump, time\n"
         "loading.Loader._make = lambda self: time.sleep(1000)\n"
-        "pump.LOADING_LIMIT = 0.1\n"
+        "pump.LOADING_LIMIT = loading.LOADING_GRACE = 0.1\n"
     )
     terminal = place.spawn(
         ["sh", "-c", "printf '\\033]7501;state=working\\033\\\\after'; read x; exit 3"], program=patched(slow)

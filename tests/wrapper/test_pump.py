@@ -223,15 +223,18 @@ def test_what_a_failing_observer_holds_back_is_given_up(place: Place) -> None:
     program = observed(
         "held = b''",
         f"def started(self, pid, foreground_group): open({str(started)!r}, 'w').close()",
-        "def output(self, data, now): self.held += data; return b''",
+        "def output(self, data, now):",
+        "    if b'held' not in data: return data",
+        "    self.held += data; return b''",
         "def flush_output(self): held, self.held = self.held, b''; return held",
         "def look_input(self, data, now): 1 / (b'fail' not in data)",
     )
     terminal = place.spawn([*AGENT, "echo"], program=program)
+    read_until(terminal, b"<ready>")
     wait_until(started.exists, "the observer is there")
     os.write(terminal.child_fd, b"held")
     os.write(terminal.child_fd, b"fail")
-    assert read_until(terminal, b"fail").endswith(b"heldfail")
+    assert read_until(terminal, b"fail") == b"heldfail"
     terminal.send("q")
     assert finished(terminal) == (b"", 0)
 
@@ -303,6 +306,25 @@ def test_a_fault_of_the_pump_leaves_the_agent_its_terminal(place: Place) -> None
     assert b"an internal error ended the observation" in shown
     assert "broken on purpose" in place.log.read_text()
     place.await_no_process()
+
+
+def test_a_pump_that_cannot_even_be_made_leaves_the_agent_its_terminal(place: Place) -> None:
+    broken = "import sys\nsys.modules['lifecycle_wrap.pump'] = None\n"
+    terminal = place.spawn(["sh", "-c", "echo ready; read a; echo got $a; exit 9"], program=patched(broken))
+    terminal.expect_exact(b"ready")
+    terminal.sendline("it")
+    terminal.expect_exact(b"got it")
+    shown, status = finished(terminal)
+    assert status == 9
+    assert b"an internal error ended the observation" in shown
+    place.await_no_process()
+
+
+def test_an_agent_that_stops_after_a_fault_of_the_pump_is_continued(place: Place) -> None:
+    broken = "import lifecycle_wrap.pump as pump\npump.Pump._turn = None\n"
+    shown, status = finished(place.spawn(["sh", "-c", "kill -STOP $$; echo went on; exit 9"], program=patched(broken)))
+    assert status == 9
+    assert b"went on" in shown
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)

@@ -6,6 +6,7 @@ status to an exit code. The monitor (see `monitor`) stands between us and the ag
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import termios
@@ -59,6 +60,8 @@ class Child:
         """
         self.messages, messages = os.pipe()
         commands, self._commands = os.pipe()
+        # Where the user has sent stderr elsewhere (2>file), that is the agent's.
+        errors = None if os.isatty(2) else _duplicate(2)
         parent = os.getpid()
         foreground = outer.foreground()
         self.winsize = outer.winsize()
@@ -67,7 +70,7 @@ class Child:
 
         def become_agent(exec_errors: int) -> NoReturn:
             signal.set_wakeup_fd(-1)
-            _close_all_but(messages, commands, exec_errors, outer.input)
+            _close_all_but(messages, commands, exec_errors, outer.input, *([] if errors is None else [errors]))
             fcntl.ioctl(0, termios.TIOCSWINSZ, self.winsize)
             termios.tcsetattr(0, termios.TCSANOW, modes)
             environment = child_environment(environ, session=os.getpid(), terminal=0, remove=remove)
@@ -79,6 +82,8 @@ class Child:
                 foreground=foreground,
                 restore_outer=restore_outer,
             )
+            if errors is not None:
+                os.dup2(errors, 2)
             execute(path, argv, environment)
 
         try:
@@ -86,9 +91,13 @@ class Child:
         finally:
             os.close(messages)
             os.close(commands)
+            if errors is not None:
+                os.close(errors)
         os.set_inheritable(self.master, False)
         os.set_blocking(self.master, False)
         started = os.read(self.messages, monitor.MESSAGE_SIZE)
+        if len(started) < monitor.MESSAGE_SIZE:
+            raise OSError(errno.ECHILD, os.strerror(errno.ECHILD))
         self.pid = int.from_bytes(started[1:], "big")
         os.set_blocking(self.messages, False)
 
@@ -147,12 +156,8 @@ class Child:
             self.signal(signal.SIGCONT)
 
     def close(self) -> None:
-        """Close the master and take the monitor's end, which hangs up what is left on the PTY."""
+        """Close the master, which hangs up what is left on the PTY; the monitor ends by itself."""
         os.close(self.master)
-        try:
-            os.waitpid(self._monitor, 0)
-        except ChildProcessError:
-            return
 
 
 def _fork_onto_pty(become_agent: Callable[[int], NoReturn]) -> tuple[int, int]:
@@ -167,7 +172,7 @@ def _fork_onto_pty(become_agent: Callable[[int], NoReturn]) -> tuple[int, int]:
         The child's process id and the PTY's master.
 
     Raises:
-        OSError: what `become_agent` raised, or no PTY or process is left.
+        OSError: what `become_agent` raised (EINVAL in place of anything else), or no PTY or process is left.
     """
     errors, exec_errors = os.pipe()
     try:
@@ -175,8 +180,9 @@ def _fork_onto_pty(become_agent: Callable[[int], NoReturn]) -> tuple[int, int]:
         if pid == 0:
             try:
                 become_agent(exec_errors)
-            except OSError as error:
-                os.write(exec_errors, (error.errno or 0).to_bytes(ERRNO_SIZE, "big"))
+            except Exception as error:
+                number = getattr(error, "errno", None) or errno.EINVAL
+                os.write(exec_errors, number.to_bytes(ERRNO_SIZE, "big"))
             finally:
                 os._exit(1)
         os.close(exec_errors)
@@ -189,6 +195,13 @@ def _fork_onto_pty(become_agent: Callable[[int], NoReturn]) -> tuple[int, int]:
         number = int.from_bytes(failure, "big")
         raise OSError(number, os.strerror(number))
     return pid, master
+
+
+def _duplicate(fd: int) -> int | None:
+    try:
+        return os.dup(fd)
+    except OSError:
+        return None  # closed
 
 
 def _close_all_but(*keep: int) -> None:

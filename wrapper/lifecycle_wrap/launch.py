@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from .arguments import Options
     from .child import Child
     from .config import Config
+    from .observation import Watch
     from .outer import Outer
+    from .pump import Pump
     from .signals import SignalPipe
 
 
@@ -111,36 +113,50 @@ class _Session:
         outer: Outer,
         signals: SignalPipe,
     ) -> None:
+        self._options = options
+        self._argv = argv
+        self._environ = environ
+        self._child = child
+        self._outer = outer
+        self._signals = signals
+        self._watch: Watch | None = None
+        self._pump: Pump | None = None
+        self._faults: list[str] = []
+
+    def run(self) -> int:
+        """Returns the agent's wait status when its last output is out."""
+        try:
+            pump = self._make_pump()
+            status = pump.run()
+            pump.finish()
+        except Exception as error:
+            status = self._run_without_pump(error)
+        return status
+
+    def _make_pump(self) -> Pump:
         from .loading import Loader
         from .log import Log
         from .observation import Watch
         from .outer import unpack_size
         from .pump import Pump
 
-        self._child = child
-        self._outer = outer
-        self._signals = signals
-        self._log = Log(environ, options.debug)
-        self._loader = Loader(options, argv, environ, unpack_size(outer.winsize()), self._log, signals.wake)
-        self._watch = Watch(self._log)
-        self._pump = Pump(child, outer, signals, self._watch, self._loader)
-        self._faults: list[str] = []
+        log = Log(self._environ, self._options.debug)
+        size = unpack_size(self._child.winsize)
+        loader = Loader(self._options, self._argv, self._environ, size, log, self._signals.wake)
+        self._watch = Watch(log)
+        self._pump = Pump(self._child, self._outer, self._signals, self._watch, loader)
+        return self._pump
 
-    def run(self) -> int:
-        """Returns the agent's wait status when its last output is out."""
-        try:
-            status = self._pump.run()
-            self._pump.finish()
-        except Exception as error:
-            self._log.fault("the pump failed, and bytes are only copied from here on:", error)
-            self._faults = [f"lifecycle-wrap: an internal error ended the observation; see {self._log.path}"]
-            status = self._relay()
-        return status
-
-    def _relay(self) -> int:
+    def _run_without_pump(self, error: Exception) -> int:
+        from .log import Log
         from .relay import relay, write
 
+        log = Log(self._environ)
+        log.fault("the pump failed, and bytes are only copied from here on:", error)
+        self._faults = [f"lifecycle-wrap: an internal error ended the observation; see {log.path}"]
         pump, watch = self._pump, self._watch
+        if pump is None or watch is None:
+            return relay(self._child, self._outer, self._signals)
         watch.stop_looking()
         to_agent, to_outer = pump.to_agent.take() + watch.take_to_agent(), pump.to_outer.take() + watch.take_to_outer()
         if pump.status is None:
@@ -154,5 +170,7 @@ class _Session:
     def close(self) -> list[str]:
         """Let go of everything; returns lines for the user."""
         self._child.close()
+        if self._watch is None:
+            return self._faults
         self._watch.tell(lambda observer, now: observer.close())
         return self._faults + self._watch.notices()

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from .log import Log
     from .observation import Observer
 
-# How long the end of a short session waits for the observer, in seconds.
-LOADING_GRACE = 2.0
+# How long the end of a short session waits for the observer, in seconds; 0.1 is usual, a busy machine takes longer.
+LOADING_GRACE = 10.0
 # While it loads, the interpreter's threads take turns this often (in seconds), so that a byte waits for no import.
 SWITCH_INTERVAL = 0.0005
 

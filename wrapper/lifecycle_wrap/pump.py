@@ -44,8 +44,8 @@ KILLED_GRACE = 1.0
 # The observer is loaded once the agent has shown something, or after this long: two programs that start together
 # are in each other's way.
 LOAD_DELAY = 0.03
-# An observer that is not there after this long is not waited for.
-LOADING_LIMIT = 5.0
+# An observer that is not there after this long is not waited for: something hangs.
+LOADING_LIMIT = 30.0
 # Bytes are looked at when nothing has come for this long: an echo must not wait for a look at its key; ...
 LOOK_PAUSE = 0.002
 # ... or at the latest after this long.

@@ -28,9 +28,9 @@ def relay(
     child: Child,
     outer: Outer,
     signals: SignalPipe,
-    to_agent: bytes,
-    to_outer: bytes,
-    show: Callable[[bytes], object],
+    to_agent: bytes = b"",
+    to_outer: bytes = b"",
+    show: Callable[[bytes], object] | None = None,
 ) -> int:
     """Copy until the agent has ended.
 

@@ -326,7 +326,7 @@ class Projector:
     def _title_changed(self, title: str) -> LifecycleEvent | None:
         if not self.titles:
             return None
-        self._now = replace(self._now, title=collapse(_without_spinner(title), TITLE_LIMIT))
+        self._now = replace(self._now, title=collapse(without_spinner(title), TITLE_LIMIT))
         return self._restated()
 
     def _turn_completed(self, turn: int, failed: bool) -> LifecycleEvent:
@@ -353,7 +353,7 @@ class Projector:
         return replace(self._now, kind=kind, sequence=self._sequence, timestamp=timestamp)
 
 
-def _without_spinner(title: str) -> str:
+def without_spinner(title: str) -> str:
     """Drop a leading glyph and the spaces after it: a spinner's frames must not become a host's updates.
 
     Braille, geometric shapes, dingbats and emoji are all symbols (So), `·` opens one agent's frames; letters and

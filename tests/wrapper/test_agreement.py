@@ -61,7 +61,7 @@ def compare(hosts: Hosts, told: list[LifecycleEvent]) -> None:
     assert released["params"]["seq"] >= release.sequence
 
     reported = [one["params"]["state"] for one in hosts.sent["cmux-tui"].lines]
-    assert reported == [event.state for event in states] + ["unknown"]
+    assert reported == ["unknown", *(event.state for event in states), "unknown"]
 
     piped = [json.loads(argv[-1]) for argv, _ in hosts.sent["zellij"].commands if argv[1] == "pipe"]
     assert piped == [{"pane": 3, "agent": "claude", **json.loads(event.to_json())} for event in (*states, release)]

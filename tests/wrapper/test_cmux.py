@@ -91,9 +91,7 @@ def test_detection(environ: dict[str, str], change: dict[str, str], reason: str)
     assert state(environ)["calls"] == []
 
 
-def test_on_other_systems_it_is_another_program(
-    environ: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_on_other_systems_it_is_another_program(environ: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cmux, "ON_MACOS", False)
     assert cmux.Cmux.detect(environ) == (False, "cmux integration is available only on macOS")
 

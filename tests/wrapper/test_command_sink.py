@@ -8,13 +8,13 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.support.events import event, release, started
-from tests.support.waiting import wait_until
 
 from lifecycle_wrap.config import Command
 from lifecycle_wrap.hosts.base import OUTPUT_LIMIT, Call, ErrorClass, HostError, Setup
 from lifecycle_wrap.hosts.command import CommandSink
 from lifecycle_wrap.projection import Kind
+from tests.support.events import event, release, started
+from tests.support.waiting import wait_until
 
 
 def script(path: Path, body: str) -> Path:

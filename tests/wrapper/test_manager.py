@@ -8,12 +8,12 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 import pytest
-from tests.support.events import MemoryHost, event, release, started
-from tests.support.waiting import wait_until
 
 from lifecycle_wrap.hosts.base import Call, ErrorClass, Host, HostError, HostGone
 from lifecycle_wrap.manager import CLOSE_SECONDS, Lookup, Manager
 from lifecycle_wrap.projection import Kind, LifecycleEvent
+from tests.support.events import MemoryHost, event, release, started
+from tests.support.waiting import wait_until
 
 
 class Gate:
@@ -438,6 +438,27 @@ def test_a_state_is_repeated_where_the_host_needs_it() -> None:
     assert set(host.events[:4]) == {working}
     assert host.states[-1] == "release"
     assert host.states.index("idle") == host.states.count("working")
+
+
+def test_repetitions_of_a_send_that_fails_come_ever_later() -> None:
+    class Forgetful(MemoryHost):
+        repeats = (0.02, 60.0)
+
+    starts: list[float] = []
+
+    def fail(event: LifecycleEvent, call: Call) -> None:
+        starts.append(time.monotonic())
+        if len(starts) < 5:
+            raise HostError
+
+    host = Forgetful(on_publish=fail)
+    manager = started([host])
+    manager.publish(event("working"))
+    wait_until(lambda: len(starts) == 5, "the send that counts")
+    manager.close()
+    waits = [later - earlier for earlier, later in pairwise(starts)]
+    assert all(wait >= 0.02 * 2**number for number, wait in enumerate(waits))
+    assert len(starts) == 5
 
 
 def test_notices_reach_the_host_that_shows_them() -> None:

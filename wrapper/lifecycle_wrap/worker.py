@@ -56,6 +56,7 @@ class Worker(threading.Thread):
         self._told_projection: Hashable = None
         self._not_before = 0.0
         self._repeat_at: float | None = None
+        self._repeat_after = 0.0
 
     def offer(self, event: LifecycleEvent, *, again: bool = False) -> None:
         """Put an event into its slot; the release closes all slots.
@@ -161,16 +162,25 @@ class Worker(threading.Thread):
     def _tell(self, event: LifecycleEvent) -> None:
         repeated = event is self._told
         self._claimed = True
-        self._attempt(lambda call: self.host.publish(event, call), self.host.state_seconds)
+        sent = self._attempt(lambda call: self.host.publish(event, call), self.host.state_seconds)
         if event.kind is Kind.STATE:
             self._told = event
             self._told_projection = self.host.projection(event)
-            if self.host.repeats is not None:
-                first, then = self.host.repeats
-                self._repeat_at = time.monotonic() + (then if repeated else first)
+            self._plan_repetition(repeated, sent)
         if self.host.notice != self._notice:
             self._notice = self.host.notice
             self._manager.notice_changed()
+
+    def _plan_repetition(self, repeated: bool, sent: bool) -> None:
+        """Plan to tell the state again: soon after it is new, ever later while sends fail, rarely once one counted."""
+        if self.host.repeats is None:
+            return
+        first, then = self.host.repeats
+        if not repeated:
+            self._repeat_after = first
+        else:
+            self._repeat_after = then if sent else min(then, 2 * self._repeat_after)
+        self._repeat_at = time.monotonic() + self._repeat_after
 
     def _tell_release(self, event: LifecycleEvent) -> None:
         with self._changed:

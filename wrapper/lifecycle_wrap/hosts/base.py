@@ -268,7 +268,8 @@ class Host:
         state_seconds: the budget of one `publish`.
         release_seconds: the budget of `release`.
         interval: the shortest time between the starts of two sends, in seconds.
-        repeats: after how many seconds an unchanged state is told again: first, and from then on; None for never.
+        repeats: after how many seconds an unchanged state is told again: the first time, and from then on; while sends
+            fail the time doubles from the one to the other. None for never.
         wants_notices: True to be told the last state again when what the hosts want `status` to tell has changed.
         notice: what this host wants `status` to tell, or empty.
     """

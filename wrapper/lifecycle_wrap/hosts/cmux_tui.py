@@ -62,6 +62,10 @@ class CmuxTui(Host):
         socket = self.setup.environ["CMUX_TUI_SOCKET"]
         return Place(f"cmux {terminal[:13]}", ("sh", "-c", _FOCUS, "cmux", socket, terminal))
 
+    def prepare(self, call: Call) -> None:
+        """Take back what a killed run has left."""
+        self._report("unknown", call)
+
     def projection(self, event: LifecycleEvent) -> Hashable:
         """The state; nothing else is shown."""
         return event.state

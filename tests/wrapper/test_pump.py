@@ -7,6 +7,7 @@ import os
 import select
 import signal
 import sys
+import termios
 import time
 from pathlib import Path
 
@@ -156,6 +157,27 @@ def test_bytes_of_every_value_pass_both_ways(place: Place) -> None:
     while len(shown) < len(data):
         shown += read_some(terminal)
     assert shown == data
+
+
+def test_nothing_waits_for_the_observer_to_be_loaded(place: Place) -> None:
+    terminal = place.spawn([*AGENT, "echo"], program=patched("import lifecycle_wrap.pump as p\np.LOAD_DELAY = 1e6\n"))
+    read_until(terminal, b"<ready>")
+    os.write(terminal.child_fd, b"key")
+    assert read_until(terminal, b"key") == b"key"
+
+
+def test_an_end_of_input_that_is_none_does_not_end_the_agent(place: Place) -> None:
+    terminal = place.spawn([*AGENT, "echo"])
+    read_until(terminal, b"<ready>")
+    raw = termios.tcgetattr(terminal.child_fd)
+    for _ in range(3):
+        modes = termios.tcgetattr(terminal.child_fd)
+        modes[3] |= termios.ICANON
+        termios.tcsetattr(terminal.child_fd, termios.TCSANOW, modes)
+        terminal.sendeof()
+        wait_until(lambda: termios.tcgetattr(terminal.child_fd) == raw, "the modes are ours again")
+    os.write(terminal.child_fd, b"on")
+    assert read_until(terminal, b"on") == b"on"
 
 
 def test_the_inherited_descriptors_keep_their_flags(place: Place) -> None:

@@ -111,6 +111,14 @@ class Outer:
         except OSError:
             return True
 
+    def alive(self) -> bool:
+        """Whether the terminal still answers: a hung-up one does not."""
+        try:
+            termios.tcgetattr(self.input)
+        except termios.error:
+            return False
+        return True
+
     def enter_raw(self) -> None:
         """Set the modes in which every byte passes as it is, keeping those found to go back to."""
         try:

@@ -38,6 +38,8 @@ SHORT_READ = 1 << 10
 QUEUE_LIMIT = 128 << 10
 # What is still read after the agent has ended: more than a PTY's buffers hold (64 KiB and a line discipline's 4 KiB).
 LAST_OUTPUT = 256 << 10
+# A terminal whose input ends this often without a byte in between is gone, whatever else it says.
+ENDS_OF_INPUT_LIMIT = 10
 # How long the agent may take over TERM, HUP, INT or QUIT, and then over SIGKILL, in seconds.
 ENDING_GRACE = 5.0
 KILLED_GRACE = 1.0
@@ -82,6 +84,7 @@ class Pump:
         self._kill_at: float | None = None
         self._killed = False
         self._has_left = False
+        self._ends_in_a_row = 0
         self._look_by: float | None = None
         self._load_at: float | None = clock() + LOAD_DELAY
         self._load_by: float | None = None
@@ -97,6 +100,7 @@ class Pump:
         """
         self._readiness.want(self._signals.fd, READ)
         self._readiness.want(self._child.messages, READ)
+        self._say_what_we_want()
         while self.status is None:
             self._turn()
         self._read_output(LAST_OUTPUT)
@@ -136,7 +140,7 @@ class Pump:
 
     def _timeout(self) -> float | None:
         if self._watch.due:
-            return LOOK_PAUSE
+            return 0.0 if self._watch.full else LOOK_PAUSE
         deadlines = (self._watch.deadline, self._kill_at, self._load_at, self._load_by)
         pending = [at for at in deadlines if at is not None]
         return max(0.0, min(pending) - self._clock()) if pending else None
@@ -182,7 +186,12 @@ class Pump:
         except OSError:
             data = b""
         if data:
+            self._ends_in_a_row = 0
             self._write_agent(self._watch.input(data))
+        elif self._outer.alive() and self._ends_in_a_row < ENDS_OF_INPUT_LIMIT:
+            # Another program has set modes in which a read may return nothing.
+            self._ends_in_a_row += 1
+            self._take_terminal()
         else:
             self._lose_outer()
 

@@ -1,0 +1,132 @@
+"""The manual page and the help: complete, well-formed, and with examples that run."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.main import get_command
+
+from lifecycle_wrap import __version__
+from lifecycle_wrap.arguments import COMMANDS, HELP, SWITCHES, VALUES
+from lifecycle_wrap.cli import app
+from lifecycle_wrap.man import page
+from tests.support.registered import Registered, run
+from tests.support.terminal import WRAPPER, isolated_environment
+
+OURS = ("ps", "watch", "wait", "tail", "shell-init", "completion", "config init", "config show", "doctor")
+ENDLESS = ("watch", "tail")
+SECONDS = 8
+"""How long an example that never ends is let run: far longer than it needs for its first line."""
+
+
+def commands(command: Any = None, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield all commands by their words."""
+    command = command or get_command(app)
+    if not getattr(command, "commands", None):
+        yield path, command
+        return
+    for name, below in command.commands.items():
+        yield from commands(below, f"{path} {name}".strip())
+
+
+def test_the_page_has_every_command_and_every_option() -> None:
+    text = page().replace("\\-", "-")
+    for path, command in commands():
+        assert f"\n.SS {path} " in text
+        for parameter in command.params:
+            for option in parameter.opts:
+                assert option in text or parameter.human_readable_name in text
+    for option in (*VALUES, *SWITCHES, *HELP):
+        assert f"{option}" in text
+    for section in ("NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "COMMANDS", "EXAMPLES", "ENVIRONMENT", "FILES"):
+        assert f"\n.SH {section}\n" in text
+    assert "\n.SH EXIT STATUS" in text
+    assert __version__ in text.splitlines()[0]
+
+
+def test_each_command_of_the_app_is_known_before_typer_is() -> None:
+    """Else its name would be taken for an agent's."""
+    root: Any = get_command(app)
+    assert set(root.commands) <= COMMANDS
+
+
+@pytest.mark.skipif(shutil.which("groff") is None, reason="there is no groff here")
+def test_the_page_is_well_formed() -> None:
+    done = subprocess.run(
+        ["groff", "-man", "-ww", "-Tutf8"], input=page(), capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stderr == ""
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", done.stdout)
+    assert 'eval "$(lifecycle-wrap shell-init bash)"' in plain
+    assert "lifecycle-wrap ps --format '{mark}{agent}' --join ' '" in plain
+
+
+def test_the_page_is_printed_by_a_command() -> None:
+    done = subprocess.run([sys.executable, "-m", "lifecycle_wrap.man"], capture_output=True, text=True, check=True)
+    assert done.stdout == page()
+
+
+def test_version_and_help(tmp_path: Path) -> None:
+    environ = isolated_environment(tmp_path)
+    assert run(environ, "--version").stdout == f"lifecycle-wrap {__version__}\n"
+    shown = run(environ, "--help")
+    assert shown.returncode == 0
+    for word in (*(path.split()[0] for path in OURS), "--explain", "LIFECYCLE_WRAP=0", "config.toml", "128+n"):
+        assert word in shown.stdout
+    misplaced = run(environ, "--config", "x", "doctor")
+    assert (misplaced.returncode, misplaced.stderr.count("\n")) == (2, 1)
+
+
+def examples() -> list[str]:
+    """Return the command lines of our commands' examples."""
+    found = []
+    for path, command in commands():
+        if path in OURS:
+            _, _, text = command.help.partition("Example")
+            lines = [line.strip() for line in text.split("\n\n")[0].splitlines()[1:]]
+            assert lines, f"{path} has no example"
+            found += lines
+    return found
+
+
+def test_the_examples_run(tmp_path: Path) -> None:
+    """All at once: most of their time is the start of Python."""
+    environ = isolated_environment(tmp_path)
+    bin = tmp_path / "bin"
+    bin.mkdir()
+    program = f'#!/bin/sh\nexec {shlex.join(WRAPPER)} "$@"\n'
+    for name, text in (("lifecycle-wrap", program), ("notify-send", '#!/bin/sh\necho "$@"\n')):
+        (bin / name).write_text(text)
+        (bin / name).chmod(0o755)
+    if shutil.which("jq") is None:
+        (bin / "jq").write_text("#!/bin/sh\nexec cat\n")
+        (bin / "jq").chmod(0o755)
+    environ["PATH"] = f"{bin}:{os.environ['PATH']}"
+    session = Registered(environ, "claude", 1)
+    session.tell("blocked")
+    running = {}
+    for line in examples():
+        limit = ["timeout", "-s", "INT", str(SECONDS)] if line.split()[1] in ENDLESS else []
+        running[line] = subprocess.Popen(
+            [*limit, "bash", "-o", "pipefail", "-c", line],
+            env=environ,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+    for line, process in running.items():
+        output, errors = process.communicate(timeout=60)
+        assert (line, errors) == (line, "")
+        assert process.returncode in ((124, 130) if line.split()[1] in ENDLESS else (0,)), line
+        assert output or "-n 0" in line, line
+    session.end()

@@ -410,6 +410,10 @@ class _Sequences(dict[str, "Csi | Control | None"]):
 def _parameters(written: str) -> Parameters:
     if not written:
         return ()
+    if ":" not in written:  # nearly always
+        return tuple(
+            [(min(int(value), MAX_VALUE) if value else None,) for value in written.split(";")[:MAX_PARAMETERS]]
+        )
     return tuple(
         tuple(min(int(value), MAX_VALUE) if value else None for value in parameter.split(":")[:MAX_PARAMETERS])
         for parameter in written.split(";")[:MAX_PARAMETERS]

@@ -79,9 +79,12 @@ class Pen:
 
     def __init__(self, attributes: Cell, budget: list[int]) -> None:
         self.attributes = attributes
-        self.blank = Cell(BLANK, bg=attributes.bg)
+        self.blank = _EMPTY if attributes.bg == "default" else Cell(BLANK, bg=attributes.bg)
         self.cells = _Cells(attributes, budget)
         self.next: dict[object, Pen] = {}
+
+
+_EMPTY = Cell()
 
 
 class _Cells(dict[str, Cell]):
@@ -97,15 +100,11 @@ class _Cells(dict[str, Cell]):
         return cell
 
 
-_COLOURS = {"brown": "yellow", "brightbrown": "brightyellow", "bfightmagenta": "brightmagenta"}
-"""pyte's names for colours where they are not the usual ones."""
-
-
 def style_of(cell: Cell) -> Style:
     """How the cell is drawn, in the words of the protocol."""
     return Style(
-        _COLOURS.get(cell.fg, cell.fg),
-        _COLOURS.get(cell.bg, cell.bg),
+        cell.fg,
+        cell.bg,
         cell.bold,
         cell.dim,
         cell.italics,

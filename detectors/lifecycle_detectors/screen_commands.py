@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 
 from .controls import DEL, SI, SO, OscNumber
-from .parser import Control, Csi, Escape, Osc, Parameters, Print, Token
-from .screen_cells import Cell
+from .parser import Control, Csi, Escape, Osc, Print, Token
 from .screen_model import Model
+from .screen_rendition import rendition
 from .screen_writer import CHARSETS
 
 _Values = tuple[int, ...]
@@ -41,7 +41,7 @@ def _apply_csi(model: Model, token: Csi) -> None:
     if token.final == "m":
         if not token.private and not token.intermediates:
             params = token.params
-            model.use_attributes(params, lambda: _rendition(model, params))
+            model.use_attributes(params, lambda: rendition(model.pen.attributes, params))
         return
     found = _command(token)
     if found:
@@ -229,58 +229,3 @@ _CONTROLS: dict[int, Callable[[Model], None]] = {
     SI: _lock(0),
     DEL: lambda model: model.draw("\x7f"),
 }
-
-
-def _rendition(model: Model, params: Parameters) -> Cell:
-    """The attributes that SGR makes of the pen's.
-
-    pyte does it, once the parameters have the forms it knows: colours with semicolons, and none of what it would take
-    for something else (an underline's colour, 58). Dim (2) is not among its attributes.
-    """
-    plain: list[int] = []
-    dim = model.pen.attributes.dim
-    groups = list(params) or [(0,)]
-    position = 0
-    while position < len(groups):
-        group = groups[position]
-        position += 1
-        code = group[0] or 0
-        if code in (38, 48, 58):
-            if len(group) == 1:
-                kind = groups[position][0] if position < len(groups) else None
-                taken = {5: 2, 2: 4}.get(kind or 0, 1)
-                colour = [value[0] or 0 for value in groups[position : position + taken]]
-                position += taken
-                if len(colour) < taken:
-                    break
-            else:
-                colour = [value or 0 for value in group[1:]]
-                if colour[0] == 2 and len(colour) > 4:  # with a colour space, which nobody uses
-                    del colour[1]
-            plain += _colour(code, colour)
-        elif len(group) > 1:
-            plain.append(24 if group[:2] == (4, 0) else code)
-        else:
-            if code in (0, 22):
-                dim = False
-            elif code == 2:
-                dim = True
-            plain.append(code)
-    cursor = model.cursor
-    cursor.attrs = model.pen.attributes  # type: ignore[assignment]  # a Char with one more attribute
-    if plain:
-        model.select_graphic_rendition(*plain)
-    return cursor.attrs._replace(dim=dim)  # type: ignore[call-arg, return-value]
-
-
-def _colour(code: int, colour: list[int]) -> list[int]:
-    if code == 58:
-        return []
-    if colour[0] == 5 and len(colour) > 1:
-        index = colour[1] & 255
-        if index < 16:  # the same as SGR 30 to 37 and 90 to 97; pyte would make fixed colours of them
-            return [index + (30 if index < 8 else 82) + (0 if code == 38 else 10)]
-        return [code, 5, index]
-    if colour[0] == 2 and len(colour) > 3:
-        return [code, 2, *(value & 255 for value in colour[1:4])]
-    return []

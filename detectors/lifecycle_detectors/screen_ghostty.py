@@ -15,6 +15,7 @@ from pyghostty.core import Terminal, init_sized  # noqa: TID253  (imported only 
 
 from .events import Size
 from .screen import HISTORY_ROWS, Cursor, Line, Run, Style, shown
+from .screen_rendition import palette
 
 _SPACE = 0x20
 """A cell with it shows nothing else: libghostty-vt keeps what combines with a space, but leaves it out of the text."""
@@ -25,8 +26,6 @@ _MARGINS_REPLY = re.compile(rb"\x1bP1\$r(\d+);(\d+)r\x1b\\")
 """DECRQSS for DECSTBM: the library tells its margins to nobody else."""
 _NO_FLOW = (45, 69, 1045)
 """Modes in which text flows otherwise: reverse wrap, left and right margins, extended reverse wrap."""
-_NAMES = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
-_LEVELS = (0x00, 0x5F, 0x87, 0xAF, 0xD7, 0xFF)
 
 
 class GhosttyScreen:
@@ -241,7 +240,7 @@ def _style(style: Any) -> Style:
 def _colour(colour: Any) -> str:
     """The name of a `GhosttyStyleColor` in the protocol."""
     if colour.tag == lib.GHOSTTY_STYLE_COLOR_PALETTE:
-        return _palette(colour.value.palette)
+        return palette(colour.value.palette)
     if colour.tag == lib.GHOSTTY_STYLE_COLOR_RGB:
         return _hexadecimal(colour.value.rgb)
     return "default"
@@ -253,7 +252,7 @@ def _erased_to(cell: Any, otherwise: str) -> str:
     lib.ghostty_cell_get(cell, lib.GHOSTTY_CELL_DATA_CONTENT_TAG, tag)
     if tag[0] == lib.GHOSTTY_CELL_CONTENT_BG_COLOR_PALETTE:
         lib.ghostty_cell_get(cell, lib.GHOSTTY_CELL_DATA_COLOR_PALETTE, index)
-        return _palette(index[0])
+        return palette(index[0])
     if tag[0] == lib.GHOSTTY_CELL_CONTENT_BG_COLOR_RGB:
         lib.ghostty_cell_get(cell, lib.GHOSTTY_CELL_DATA_COLOR_RGB, rgb)
         return _hexadecimal(rgb[0])
@@ -262,13 +261,3 @@ def _erased_to(cell: Any, otherwise: str) -> str:
 
 def _hexadecimal(colour: Any) -> str:
     return bytes((colour.r, colour.g, colour.b)).hex()
-
-
-def _palette(number: int) -> str:
-    """The name of a palette entry: the first 16 have names, the others the colours that xterm gives them."""
-    if number < 16:
-        return _NAMES[number] if number < 8 else "bright" + _NAMES[number - 8]
-    if number < 232:
-        number -= 16
-        return bytes(_LEVELS[number // step % 6] for step in (36, 6, 1)).hex()
-    return bytes([8 + 10 * (number - 232)] * 3).hex()

@@ -2,8 +2,8 @@
 
 Owns the rows, the cursor, the margins and the attributes: moving, scrolling and erasing, as libghostty-vt does them,
 since pyte's ways lose text where wide characters are cut, lines wrap or margins are set. pyte gives the skeleton
-(`buffer`, `cursor`, `margins`, `mode`, `tabstops`), the bounds and the colours of SGR. As in pyte, `cursor.x ==
-columns` means that the last column was written and the next character wraps first.
+(`buffer`, `cursor`, `margins`, `mode`, `tabstops`). As in pyte, `cursor.x == columns` means that the last column was
+written and the next character wraps first.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from .screen_cells import BLANK, HEAD_GAP, TAIL, WIDTHS, Cell, Pen, Row
 
 MAX_CELLS = 32_768
 """Distinct cells (character and attributes) made before their memory is dropped: some 6 MB."""
+_PEN = 16
+"""How many cells' memory a pen takes."""
 REVERSE_WRAP = 45 << 5
 """The number of DECSET 45 in pyte's `mode`, where private modes are shifted."""
 DEFAULT = Cell()
@@ -68,7 +70,7 @@ class Grid(Screen):
             pen = self._pens.get(wanted)
             if pen is None:
                 pen = self._pens[wanted] = Pen(wanted, self._budget)
-                self._budget[0] -= 1
+                self._budget[0] -= _PEN
             self._budget[0] -= 1
             self.pen.next[key] = pen
         self.pen = pen

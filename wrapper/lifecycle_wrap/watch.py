@@ -27,6 +27,7 @@ REDRAW_SECONDS = 0.05
 AGES_SECONDS = 1.0
 """The shortest time between two screens where only ages have changed."""
 
+_HELP = "q quit  s sort  j/k select  Enter command"
 _KEY = re.compile(rb"\x1b[\[O][0-9;]*[A-Za-z~]|.", re.DOTALL)
 _KEYS = {
     **dict.fromkeys((b"q", b"Q", b"\x04"), "quit"),
@@ -133,7 +134,7 @@ class _View:
         if not self._sessions:
             return [*wrap("no wrapped agent is running; start one with lifecycle-wrap -- AGENT", columns), "", "q quit"]
         table = Table(self._sessions, now, home=self._home, columns=columns, color=self._color, selected=self._selected)
-        foot = _folded(self._note or "q quit  s sort  j/k select  Enter command", columns)
+        foot = _folded(self._note, columns) if self._note else wrap(_HELP, columns)
         head = [self._fit(self._summary(), columns, BOLD), self._fit(table.heading, columns, DIM)]
         room = max(1, rows - len(head) - len(foot))
         first = max(0, (self._selected or 0) - room + 1)

@@ -234,6 +234,8 @@ class Layout:
         for above in range(index - 1, -1, -1):
             if is_rule(self.rows[above]) or _BOX_TOP.match(self.rows[above]):
                 return True
+            if _BOX_BOTTOM.match(self.rows[above]):
+                return False  # the end of another box
             texts += bool(self.rows[above].strip())
             if texts > MODE_LINES:
                 return False

@@ -122,7 +122,7 @@ def test_a_wrapped_agent_that_the_agent_starts_claims_nothing(tmux: Tmux, tmp_pa
     with Orders(tmp_path, "inner") as inner:
         pane = tmux.pane([*WRAPPER, "--", "sh", "-c", shlex.join([*WRAPPER, "--", *inner.argv]) + "; cat"])
         inner.give("state working")
-        tmux.wait_for(pane, "working|Working|sh")
+        wait_until(lambda: tmux.shown(pane).startswith("working|Working|"), lambda: tmux.shown(pane))
         assert len(list((tmp_path / "lifecycle-wrap").glob("*.json"))) == 1
         inner.give("exit 0")
 

@@ -54,6 +54,7 @@ class Worker(threading.Thread):
         self._notice = ""
         self._told: LifecycleEvent | None = None
         self._told_projection: Hashable = None
+        self._compared: LifecycleEvent | None = None
         self._not_before = 0.0
         self._repeat_at: float | None = None
         self._repeat_after = 0.0
@@ -127,8 +128,13 @@ class Worker(threading.Thread):
         with self._changed:
             self._busy = False
         self._manager.progressed()
-        with self._changed:
-            while not self._stopping:
+        while True:
+            self._drop_what_is_told()
+            with self._changed:
+                if self._stopping:
+                    return None
+                if self._pending is not self._compared:
+                    continue
                 event, due = self._next()
                 wait = due - time.monotonic()
                 if event is None:
@@ -137,12 +143,22 @@ class Worker(threading.Thread):
                     self._changed.wait(wait)
                 else:
                     return self._taken(event)
-        return None
+
+    def _drop_what_is_told(self) -> None:
+        """Empty the slot if the host shows that state already; the host is asked outside of the lock."""
+        with self._changed:
+            pending = self._pending
+            may_be_told = pending is not None and self._told is not None and not self._again
+        if may_be_told and pending and self.host.projection(pending) == self._told_projection:
+            with self._changed:
+                if self._pending is pending and not self._again:
+                    self._pending = pending = None
+            self._manager.progressed()
+        self._compared = pending
 
     def _next(self) -> tuple[LifecycleEvent | None, float]:
+        """Return what to tell next and when; called with the lock."""
         pending = self._pending
-        if pending and not self._again and self._told and self.host.projection(pending) == self._told_projection:
-            self._pending = pending = None
         if self._others and (pending is None or self._others[0].sequence < pending.sequence):
             return self._others[0], self._not_before
         if pending is not None:
@@ -152,6 +168,7 @@ class Worker(threading.Thread):
         return None, 0.0
 
     def _taken(self, event: LifecycleEvent) -> LifecycleEvent:
+        """Empty the slot of an event that is being told; called with the lock."""
         self._busy = True
         if event is self._pending:
             self._pending, self._again = None, False

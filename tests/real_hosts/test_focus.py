@@ -9,11 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from lifecycle_wrap.config import Config
 from lifecycle_wrap.hosts import cmux
 from lifecycle_wrap.hosts.base import Place, Setup
 from lifecycle_wrap.hosts.cmux import Cmux
 from lifecycle_wrap.hosts.herdr import Herdr
+from lifecycle_wrap.hosts.selection import discover
+from lifecycle_wrap.hosts.tmux import Tmux as TmuxHost
 from lifecycle_wrap.hosts.zellij import Zellij
+from lifecycle_wrap.manager import Lookup, Manager
 from tests.real_hosts.test_cmux_tui import EXECUTABLE, Session, session  # noqa: F401  # a fixture
 from tests.support.orders import Orders
 from tests.support.registered import run
@@ -98,3 +102,18 @@ def test_hosts_that_cannot_run_here(monkeypatch: pytest.MonkeyPatch) -> None:
     assert Cmux(Setup({"CMUX_WORKSPACE_ID": "W", "CMUX_SURFACE_ID": "S"})).place() == Place(
         "cmux S", ("/app/cmux", "focus-panel", "--panel=S", "--workspace=W")
     )
+
+
+def test_an_adapter_that_breaks_costs_only_the_way_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(host: TmuxHost) -> Place:
+        raise ValueError
+
+    monkeypatch.setattr(TmuxHost, "place", broken)
+    (tmp_path / "tmux").write_text("#!/bin/sh\n")
+    (tmp_path / "tmux").chmod(0o755)
+    environ = {"TMUX": "/s,1,0", "TMUX_PANE": "%1", "PATH": str(tmp_path), "XDG_RUNTIME_DIR": str(tmp_path)}
+    log: list[str] = []
+    made = discover(Config(nesting="all"), environ, Lookup(Manager(log.append)))
+    assert [host.name for host in made] == ["tmux", "register"]
+    assert made[1].setup.place is None
+    assert log == ['lifecycle-wrap: host "tmux" adapter crashed; it gets nothing more in this session']

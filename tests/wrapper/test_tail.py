@@ -6,14 +6,17 @@ import json
 import signal
 import subprocess
 import threading
+import time
 from pathlib import Path
 
 import pytest
 
 from lifecycle_wrap import sessions
 from lifecycle_wrap.hosts import register
+from lifecycle_wrap.hosts.base import Call
 from lifecycle_wrap.projection import Kind
 from lifecycle_wrap.tail import follow
+from tests.support.events import event
 from tests.support.orders import Orders
 from tests.support.registered import Registered, run, start
 from tests.support.terminal import isolated_environment
@@ -111,6 +114,16 @@ def test_a_line_that_a_full_disk_has_cut_is_left_out(environ: dict[str, str]) ->
     session.tell("working")
     session.tell("idle")
     Following(environ, lines=10).wait_for((1, "idle"))
+
+
+def test_a_state_that_is_told_again_for_a_notice_is_no_new_event(environ: dict[str, str]) -> None:
+    session = Registered(environ, "claude", 1)
+    told = event("working", sequence=time.time_ns(), pid=1)
+    for _ in range(3):
+        session.register.publish(told, Call(DEADLINE))
+    session.tell("idle")
+    Following(environ, lines=10).wait_for((1, "session_started"), (1, "working"), (1, "idle"))
+    session.end()
 
 
 def test_a_session_that_is_not_there(environ: dict[str, str]) -> None:

@@ -41,6 +41,7 @@ class Register(Host):
         self._directory = Path(directory(setup.environ))
         self._key = f"{os.getpid()}-{time.time_ns():x}"
         self._lock: int | None = None
+        self._written = 0
         self._started = ""
         self._state: str | None = None
         self._since = ""
@@ -89,11 +90,14 @@ class Register(Host):
         return self._directory / f"{self._key}{suffix}"
 
     def _write_down(self, event: LifecycleEvent) -> None:
+        if event.sequence <= self._written:
+            return  # told again for a notice of another host
         journal = self._file(JOURNAL)
         try:
             descriptor = os.open(journal, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
             try:
                 os.write(descriptor, event.to_json())
+                self._written = event.sequence
                 if os.fstat(descriptor).st_size >= JOURNAL_LIMIT:
                     journal.replace(self._file(OLD_JOURNAL))
             finally:

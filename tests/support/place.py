@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from uuid import uuid4
 
@@ -31,12 +32,18 @@ def python_agent(script: str) -> list[str]:
 
 
 class Place:
-    """A folder, an environment that finds nothing of the machine's user, and the mark of all that runs there."""
+    """A folder, an environment that finds nothing of the machine's user, and the mark of all that runs there.
+
+    Its configuration keeps our own bytes off the terminal, so that what comes out is the agent's.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.mark = uuid4().hex
         self.environ = isolated_environment(folder, **{MARK: self.mark})
+        config = folder / ".config" / "lifecycle-wrap" / "config.toml"
+        config.parent.mkdir(parents=True)
+        config.write_text('program_status = "pass"\n[lifecycle]\nadapters = []\nosc = "off"\n')
 
     @property
     def log(self) -> Path:
@@ -87,7 +94,8 @@ class Place:
     def kill_all(self) -> None:
         """Leave nothing behind."""
         for process in self.processes():
-            process.kill()
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
 
 
 class Shell:

@@ -70,6 +70,24 @@ def test_inside_tmux(tmp_path: Path) -> None:
     assert "nothing to change" in screen
 
 
+def test_the_terminal_and_what_it_is_sent(environ: dict[str, str]) -> None:
+    ghostty = environ | {"TERM_PROGRAM": "ghostty", "TERM_PROGRAM_VERSION": "1.3.1"}
+    assert any(
+        line.startswith("ok Ghostty 1.3.1 ") and "progress is sent; it is notified by OSC 777" in line
+        for line in findings(ghostty, "Terminal")
+    )
+    config = Path(environ["HOME"]) / "config.toml"
+    config.write_text('notify = "off"\n[lifecycle]\nosc = "off"\n')
+    switched = findings(ghostty, "Terminal", config)
+    assert any("progress is switched off; notifications are switched off" in line for line in switched)
+    unknown = findings(environ, "Terminal")
+    assert any(line.startswith("- unknown ") and "no progress is sent" in line for line in unknown)
+        line.startswith("- unknown ") and "no progress is sent" in line for line in findings(environ, "Terminal")
+    )
+    dumb = findings(environ | {"TERM": "dumb"}, "Terminal")
+    assert any("watch prints plain lines" in line for line in dumb)
+
+
 def test_what_is_broken_is_told_with_file_and_remedy(environ: dict[str, str], tmp_path: Path) -> None:
     folder = tmp_path / ".config" / "lifecycle-wrap"
     (folder / "profiles").mkdir(parents=True)

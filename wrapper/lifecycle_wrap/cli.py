@@ -44,9 +44,7 @@ def _root(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
     config: cli_setup.ConfigOption = None,
-    profile: Annotated[
-        str, typer.Option("--profile", metavar="NAME", help="Use this profile instead of a guess.")
-    ] = "",
+    profile: ProfileOption = "",
     strict: Annotated[
         bool, typer.Option("--strict", help="Do not start the agent if configuration or profiles have errors.")
     ] = False,

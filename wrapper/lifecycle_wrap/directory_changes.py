@@ -77,7 +77,8 @@ class DirectoryChanges:
             ready, _, _ = select.select([*descriptors, *own], [], [], left)
             wanted = [descriptor for descriptor in ready if descriptor not in own]
             if not ready:
-                self._again = None
+                if self._again is not None and self._again <= time.monotonic():
+                    self._again = None
                 return []
             changed = len(wanted) < len(ready) and self._take()
             if wanted or changed:

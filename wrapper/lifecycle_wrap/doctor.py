@@ -26,6 +26,7 @@ from .hosts.base import Call, HostError
 from .hosts.records import directory, is_private
 from .program import ProgramError, find_program
 from .status import Status, host_status
+from .terminals import UNKNOWN, identify
 
 VERSION_SECONDS = 5.0
 """How long an agent may take to tell its version: node starts slowly on a busy machine."""
@@ -74,7 +75,7 @@ def examine(path: Path | None, environ: Mapping[str, str]) -> list[Section]:
     catalog = user_catalog(environ)
     status = host_status(config, environ)
     return [
-        Section("Terminal", list(_terminal(environ))),
+        Section("Terminal", list(_terminal(config, environ))),
         Section("Configuration", list(_configuration(path, environ))),
         Section("Profiles", list(_profiles(catalog, environ))),
         Section("Agents", list(_agents(catalog, environ))),
@@ -100,19 +101,35 @@ def changes(sections: list[Section]) -> list[Finding]:
     return [finding for section in sections for finding in section.findings if finding.mark is Mark.CHANGE]
 
 
-def _terminal(environ: Mapping[str, str]) -> Iterator[Finding]:
+def _terminal(config: Config, environ: Mapping[str, str]) -> Iterator[Finding]:
     if not (os.isatty(0) and os.isatty(1)):
         yield Finding(Mark.NOTE, "input or output is no terminal: an agent started like this runs without observation")
     else:
         columns, rows = os.get_terminal_size(1)
-        yield Finding(Mark.GOOD, f"{os.ttyname(1)}, {columns} columns, {rows} rows")
+        yield Finding(Mark.GOOD, f"{columns} columns, {rows} rows")
     told = ", ".join(f"{name}={environ[name]}" for name in _TERMINAL_VARIABLES if environ.get(name))
     if environ.get("TERM", "dumb") == "dumb":
         yield Finding(Mark.NOTE, "TERM is not set or dumb: watch prints plain lines, agents may draw nothing")
     else:
         yield Finding(Mark.GOOD, told)
+    yield _known_terminal(config, environ)
     if os.isatty(0) and inside_wrapped_session(environ, 0):
         yield Finding(Mark.NOTE, "this is inside a wrapped session: an agent started here is not wrapped once more")
+
+
+def _known_terminal(config: Config, environ: Mapping[str, str]) -> Finding:
+    terminal = identify(environ)
+    version = ".".join(map(str, terminal.version))
+    name = f"{terminal.name} {version}".rstrip()
+    if config.osc == "off" or not config.enabled:
+        progress = "progress is switched off"
+    elif terminal.draws_progress or config.osc == "on":
+        progress = "progress is sent"
+    else:
+        progress = "no progress is sent, for it is not known to draw any"
+    notified = "notifications are switched off" if config.notify == "off" else f"it is notified by {terminal.notify}"
+    what = "by its variables; its own answer at the start of a run counts more"
+    return Finding(Mark.NOTE if terminal is UNKNOWN else Mark.GOOD, f"{name} ({what}): {progress}; {notified}")
 
 
 def _configuration(path: Path | None, environ: Mapping[str, str]) -> Iterator[Finding]:

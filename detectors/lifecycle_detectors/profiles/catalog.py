@@ -100,10 +100,19 @@ def load_builtin(name: str) -> Profile:
     Raises:
         KeyError: there is none of that name.
     """
+    return parse_profile(builtin_text(name), f"{name}.toml", load_builtin)
+
+
+def builtin_text(name: str) -> str:
+    """Return the TOML text of a profile that comes with us.
+
+    Raises:
+        KeyError: there is none of that name.
+    """
     file = resources.files(__package__) / f"{name}.toml"
     if not file.is_file():
         raise KeyError(name)
-    return parse_profile(file.read_text(encoding="utf-8"), f"{name}.toml", load_builtin)
+    return file.read_text(encoding="utf-8")
 
 
 class Catalog:
@@ -119,6 +128,7 @@ class Catalog:
         self.problems: list[ProfileError] = []
         self._texts = dict(texts or {})
         self._user: dict[str, Profile] = {}
+        self._files: dict[str, str] = {}
         self._builtin: dict[str, Profile] = {}
         for file, text in self._texts.items():
             try:
@@ -127,6 +137,7 @@ class Catalog:
                 self.problems.append(error)
             else:
                 self._user[profile.name] = profile
+                self._files[profile.name] = file
 
     def names(self) -> list[str]:
         """Return all names, sorted."""
@@ -144,6 +155,19 @@ class Catalog:
             self._builtin[name] = load_builtin(name)
         return self._builtin[name]
 
+    def file(self, name: str) -> str:
+        """Return the file of a profile of the user, or an empty string for one that comes with us."""
+        return self._files.get(name, "")
+
+    def text(self, name: str) -> str:
+        """Return a profile's TOML text.
+
+        Raises:
+            KeyError: there is none of that name.
+        """
+        file = self.file(name)
+        return self._texts[file] if file else builtin_text(name)
+
     def for_command(self, argv: Sequence[str]) -> Profile:
         """Return the profile for a command line, `generic` when no other is for it."""
         return self.known_for(argv) or self.get(GENERIC)
@@ -160,8 +184,10 @@ class Catalog:
         for profile in self._user.values():
             if name in _known_by(profile, kind):
                 return profile
+        quoted = f'"{name}"'
         for builtin in self._likely_first(name):
-            if name in _known_by(self.get(builtin), kind):
+            # Reading all profiles takes longer than starting an agent; a file without the name need not be parsed.
+            if quoted in builtin_text(builtin) and name in _known_by(self.get(builtin), kind):
                 return self.get(builtin)
         return None
 

@@ -82,8 +82,6 @@ def test_the_terminal_and_what_it_is_sent(environ: dict[str, str]) -> None:
     assert any("progress is switched off; notifications are switched off" in line for line in switched)
     unknown = findings(environ, "Terminal")
     assert any(line.startswith("- unknown ") and "no progress is sent" in line for line in unknown)
-        line.startswith("- unknown ") and "no progress is sent" in line for line in findings(environ, "Terminal")
-    )
     dumb = findings(environ | {"TERM": "dumb"}, "Terminal")
     assert any("watch prints plain lines" in line for line in dumb)
 

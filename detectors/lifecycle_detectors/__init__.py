@@ -35,9 +35,10 @@ from .events import (
     TurnStarted,
     WorkingDirectoryChanged,
 )
+from .explanation import Explanation, Finding, printable, wording
 from .profiles import Catalog, Profile, ProfileError
 from .screen import make_screen
-from .session import Explanation, Session
+from .session import Session
 from .states import State
 
 __all__ = [
@@ -47,6 +48,7 @@ __all__ = [
     "Catalog",
     "ExitStatus",
     "Explanation",
+    "Finding",
     "ForegroundProcess",
     "Message",
     "Profile",
@@ -65,4 +67,6 @@ __all__ = [
     "TurnStarted",
     "WorkingDirectoryChanged",
     "make_screen",
+    "printable",
+    "wording",
 ]

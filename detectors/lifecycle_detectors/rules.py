@@ -192,7 +192,7 @@ def _matches(condition: Condition, screen: ScreenView) -> bool:
     if condition.flat:
         return condition.pattern.search(screen.text(condition.region)) is not None
     if condition.pattern is ANY:
-        return bool(screen.text(condition.region))
+        return condition.still is not None or bool(screen.text(condition.region))
     return any(condition.pattern.search(line) for line in screen.lines(condition.region))
 
 
@@ -250,11 +250,11 @@ def _entered(condition: Condition, evidence: Evidence, moment: Moment) -> bool:
     return _timely(condition, evidence, entered.set_at, moment)
 
 
-_INPUTS = {"key": "key_at", "submit": "submit_at", "command": "command_at", "interrupt": "interrupt_at"}
+INPUTS = {"key": "key_at", "submit": "submit_at", "command": "command_at", "interrupt": "interrupt_at"}
 
 
 def _input(condition: Condition, evidence: Evidence, moment: Moment) -> bool:
-    newest = max(getattr(evidence, _INPUTS[name]) for name in condition.values)
+    newest = max(getattr(evidence, INPUTS[name]) for name in condition.values)
     if newest == NEVER or not _timely(condition, evidence, newest, moment):
         return False
     if condition.still is None:
@@ -298,7 +298,7 @@ SUBJECTS: dict[str, Source] = {
     "unblocked": Source.SCREEN,
     "quiet": Source.OUTPUT,
     "flow": Source.OUTPUT,
-    "line_editor": Source.OUTPUT,
+    "line_editor": Source.PROMPT,
     "standing": Source.PROCESS,
     "entered": Source.INPUT,
     "input": Source.INPUT,

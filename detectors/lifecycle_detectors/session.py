@@ -10,7 +10,6 @@ events; nothing but the arguments matters; `tick` may come late or twice.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from . import keyboard, osc
 from .events import (
@@ -32,6 +31,7 @@ from .events import (
     WorkingDirectoryChanged,
 )
 from .evidence import FLOW_GAP, NEVER, Evidence, Motion, ScreenView, skeleton
+from .explanation import Explanation
 from .layout import Layout
 from .modes import Place
 from .parser import Control, Csi, Escape, Osc, Token
@@ -64,25 +64,6 @@ PROGRESS_NAMES = ("none", "normal", "error", "indeterminate", "paused")
 
 ScreenFactory = Callable[[Size], Screen]
 ProfileChoice = Callable[[ForegroundProcess], Profile]
-
-
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """Why the state is what it is: the verdict of the last judgement.
-
-    Attributes:
-        at: when it was made.
-        profile: whose rules were asked.
-        rule: the rule that spoke, or None.
-        beaten: rules of lower priority that held too.
-        evidence: what they looked at.
-    """
-
-    at: float
-    profile: Profile
-    rule: Rule | None
-    beaten: tuple[Rule, ...]
-    evidence: Evidence
 
 
 class Session:
@@ -245,7 +226,7 @@ class Session:
             for other in self.profile.rules
             if other is not rule and (other.state is not None or held) and other.holds(evidence, moment)
         )
-        return Explanation(now, self.profile, rule, beaten, evidence)
+        return Explanation(now, self.profile, self._machine.state, evidence.standing, rule, beaten, evidence)
 
     def _advance(self, now: float) -> list[SessionEvent]:
         """Do all that was due before or at `now`, each at its own time; the screen takes one slice a call."""

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer  # noqa: TID253  # this module is only imported once no agent waits
 
-from . import __version__, cli_sessions, cli_setup
+from . import __version__, cli_profiles, cli_sessions, cli_setup
 from .command_line import EPILOG, USAGE_ERROR, fail, help_text
 
 app = typer.Typer(
@@ -149,5 +149,6 @@ def record(
     raise typer.Exit(recording.record(options, recorder, agent, overwrite=overwrite))
 
 
+cli_profiles.add_to(app)
 cli_sessions.add_to(app)
 cli_setup.add_to(app)

@@ -92,9 +92,13 @@ def _default_signals() -> None:
 
 
 def _watch(agent: int, parent: int, messages: int, commands: int, restore_outer: Callable[[], None]) -> NoReturn:
-    def hang_up(_number: int, _frame: FrameType | None) -> None:
-        if os.getppid() != parent:
+    def restore_outer_if_alone() -> None:
+        # A process that dies closes its PTY's master first and stops being our parent later.
+        if _is_hung_up() or os.getppid() != parent:
             restore_outer()
+
+    def hang_up(_number: int, _frame: FrameType | None) -> None:
+        restore_outer_if_alone()
         _signal_group(agent, signal.SIGHUP, signal.SIGCONT)
         signal.alarm(HANG_UP_GRACE)
 
@@ -115,10 +119,19 @@ def _watch(agent: int, parent: int, messages: int, commands: int, restore_outer:
             continue
         _give_terminal(agent if command == FOREGROUND else os.getpgrp())
         _signal_group(agent, signal.SIGCONT)
+    restore_outer_if_alone()
     # What the agent leaves running in its group would get a SIGHUP at our end if it still had the terminal.
     _give_terminal(os.getpgrp())
     _send(messages, ENDED, status)
     os._exit(0)
+
+
+def _is_hung_up() -> bool:
+    try:
+        termios.tcgetattr(0)
+    except termios.error:
+        return True
+    return False
 
 
 def _give_terminal(group: int) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from .layout import Layout, Region, bare, is_frame
 
@@ -64,33 +65,49 @@ class Motion:
     def update(self, rows: Sequence[str], now: float) -> None:
         """Take the snapshot of `now`."""
         before = self._rows
-        by_skeleton: dict[str, _Row] | None = None
-        found: list[_Row] = []
-        for index, text in enumerate(rows):
-            old = before[index] if index < len(before) else None
-            if old is not None and old.text == text:
-                found.append(old)
-                continue
-            shape = skeleton(text)
-            if old is None or skeleton(old.text) != shape:
-                if by_skeleton is None:
-                    by_skeleton = {skeleton(row.text): row for row in before if row.text.strip()}
-                old = by_skeleton.get(shape)
-            found.append(_follow(old, text, now))
-        self._rows = found
+        past = _Past(before, rows)
+        self._rows = [
+            before[index] if index < len(before) and before[index].text == text else past.follow(text, now)
+            for index, text in enumerate(rows)
+        ]
 
     def rows(self, region: Region) -> Sequence[_Row]:
         """Return what is known of a region's rows."""
         return self._rows[region.first : region.last]
 
 
-def _follow(old: _Row | None, text: str, now: float) -> _Row:
-    if old is None or not text.strip():
-        return _Row(text, now, NEVER, NEVER)
-    if old.text == text:  # scrolled
-        return _Row(text, now, old.moved_at, old.spun_at)
-    spun = SPINNERS.findall(old.text) != SPINNERS.findall(text)
-    return _Row(text, now, now, now if spun else old.spun_at)
+class _Past:
+    """The rows before, to find a changed row's past self among them.
+
+    A row whose text stood elsewhere was scrolled. One whose text is gone from the screen, and that was the same but for
+    glyphs and counters, moved; where that text still stands, the screen holds a list of a spinner's frames.
+    """
+
+    def __init__(self, before: Sequence[_Row], rows: Sequence[str]) -> None:
+        self._before = before
+        self._rows = rows
+
+    @cached_property
+    def _by_text(self) -> dict[str, _Row]:
+        return {row.text: row for row in self._before}
+
+    @cached_property
+    def _gone(self) -> dict[str, _Row]:
+        shown = set(self._rows)
+        return {skeleton(row.text): row for row in self._before if row.text not in shown}
+
+    def follow(self, text: str, now: float) -> _Row:
+        """Return what is known of a row that shows `text` now and did not before."""
+        if not text.strip():
+            return _Row(text, now, NEVER, NEVER)
+        scrolled = self._by_text.get(text)
+        if scrolled is not None:
+            return _Row(text, now, scrolled.moved_at, scrolled.spun_at)
+        old = self._gone.get(skeleton(text))
+        if old is None:
+            return _Row(text, now, NEVER, NEVER)
+        spun = SPINNERS.findall(old.text) != SPINNERS.findall(text)
+        return _Row(text, now, now, now if spun else old.spun_at)
 
 
 class ScreenView:

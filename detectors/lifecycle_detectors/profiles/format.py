@@ -59,7 +59,8 @@ A CONDITION is a table with one subject and what narrows it:
     { entered = ["rule-id"], fresh? }                          # Enter after typing, while one of these rules spoke
 
 `line` is searched in each logical line of the region, `text` in the whole region as one line (both without box sides
-and frame rows, each run of blanks made one), `row` in each row as it is rendered; none of them: the region has text.
+and frame rows, each run of blanks made one), `row` in each row as it is rendered; none of them: the region has text, unless
+`still` is asked.
 Regions: see layout.py. All patterns are Python regular expressions, at most `patterns.MAX_PATTERN` characters.
 """
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from . import keyboard, osc
+from .draft import Draft
 from .events import (
     ApprovalRequested,
     ApprovalResolved,
@@ -114,9 +115,7 @@ class Session:
         self._seen_generation = -1
         self._turn = 0
         self._was_blocked = False
-        self._drafting = False
-        self._typing = False
-        self._is_command = False
+        self._draft = Draft(self._layout_at_key)
         self._title = ""
         self._percent: int | None = None
         self._ended = False
@@ -402,49 +401,8 @@ class Session:
         evidence.status_at = now
 
     def _press(self, press: keyboard.Press, now: float) -> None:
-        """Note the user's word; what the terminal says by itself is none."""
-        evidence = self._evidence
-        if isinstance(press, (keyboard.Focus, keyboard.Mouse, keyboard.Report)):
-            return
-        evidence.key_at = now
-        if isinstance(press, keyboard.Submit):
-            evidence.submit_at = now
-            if self._drafting and not self._is_draft_empty():
-                evidence.entered.set(evidence.spoke, now)
-                evidence.command_at = now if self._is_command else evidence.command_at
-            self._end_draft()
+        if self._draft.press(press, self._evidence, now):
             self._judge_soon(now)
-        elif isinstance(press, (keyboard.Interrupt, keyboard.Escape)):
-            evidence.interrupt_at = now
-            if isinstance(press, keyboard.Interrupt):
-                self._end_draft()
-        else:
-            self._follow_draft(press)
-
-    def _follow_draft(self, press: keyboard.Press) -> None:
-        """Note the begin of a draft; a command's slash may come after keys that only cleared what stood there."""
-        data = press.data if isinstance(press, keyboard.Key) else b""
-        if not self._typing:
-            self._is_command = data.startswith(b"/")
-        self._typing = data[-1:] >= b" "
-        if not self._drafting:
-            self._drafting = True
-            self._note_undrafted()
-
-    def _end_draft(self) -> None:
-        self._drafting = self._typing = False
-        self._evidence.undrafted = ""
-
-    def _note_undrafted(self) -> None:
-        """Keep what stands left of the cursor, before the first key of a draft is echoed there."""
-        layout = self._layout_at_key()
-        self._evidence.undrafted = layout.left_of_cursor if layout is not None else ""
-
-    def _is_draft_empty(self) -> bool:
-        """Tell whether what was typed was taken back: the cursor stands at the end of the line that was before it."""
-        layout = self._layout_at_key()
-        before = self._evidence.undrafted
-        return layout is not None and before != "" and layout.region_lines("cursor_line") == [" ".join(before.split())]
 
     def _layout_at_key(self) -> Layout | None:
         """Lay out what the user saw when pressing a key; None when the screen is behind."""

@@ -109,6 +109,11 @@ class Modes:
         """The alternate screen is shown."""
         return bool(self._alternate)
 
+    @property
+    def standing_title(self) -> bytes:
+        """The title that stands when all is undone; empty where it was cleared or comes back from the stack."""
+        return self._window.standing_title
+
     def is_set(self, mode: int) -> bool:
         """Whether the agent has a private mode (DECSET) on."""
         return self._private.get(mode, mode in _ON_AT_START)

@@ -30,12 +30,18 @@ class WindowModes:
 
     def __init__(self) -> None:
         self.title = b""
+        self._shown_title = b""
         self._osc = OscReader()
         self._titles: list[int] = []
         self._colours: dict[tuple[bytes, bytes], bytes] = {}
         self._pointer = b""
         self._pointers: list[bytes] = []
         self._progress = b""
+
+    @property
+    def standing_title(self) -> bytes:
+        """As in `Modes`."""
+        return b"" if self._titles else self._shown_title
 
     def title_stack(self, operation: int, which: int) -> None:
         """Take `CSI operation ; which t`."""
@@ -48,6 +54,7 @@ class WindowModes:
         """Take an OSC sequence."""
         number, _, payload = osc.data.partition(b";")
         if number in (b"0", b"2"):
+            self._shown_title = payload
             self.title = payload or self.title
         elif number == b"9":
             signal = self._osc.read(osc)

@@ -46,6 +46,17 @@ class Observer:
         self.deadline: float | None = None
         self.notices: list[str] = []
 
+    @property
+    def awaits_answers(self) -> bool:
+        """The outer terminal was asked something, and its answers would be read by a shell if we left now."""
+        return False
+
+    def take_terminal(self, now: float) -> None:
+        """The outer terminal is in raw mode and ours: it may be asked and written to."""
+
+    def give_terminal(self) -> None:
+        """The outer terminal is about to be left: nothing more may be asked, and nothing written but by `leave`."""
+
     def started(self, pid: int, foreground_group: Callable[[], int | None]) -> None:
         """The agent runs as `pid`; `foreground_group` tells its terminal's foreground process group at any time."""
 
@@ -90,8 +101,12 @@ class Observer:
         """The outer terminal is about to be a shell's: bytes that put back what the agent and we have changed in it."""
         return b""
 
-    def come_back(self) -> bytes:
+    def come_back(self, now: float) -> bytes:
         """The outer terminal is ours again after `leave`: bytes that set it as it was for the agent."""
+        return b""
+
+    def withdraw(self) -> bytes:
+        """The observer has failed: bytes that take back what it shows in the outer terminal, if they may go out now."""
         return b""
 
     def follow(self, data: bytes, position: int) -> None:
@@ -127,9 +142,13 @@ class Blind(Observer):
 
     def leave(self) -> bytes:
         """Reset what programs leave behind."""
-        from .reset import RESET
+        if not self._changed:
+            return b""
+        import os
 
-        return RESET if self._changed else b""
+        from .reset import BELOW_ALL, reset_bytes
+
+        return reset_bytes(os.environ) + BELOW_ALL
 
 
 class Watch:
@@ -160,6 +179,11 @@ class Watch:
     def deadline(self) -> float | None:
         """When the observer wants to be called."""
         return self._observer.deadline if self._observer else None
+
+    @property
+    def awaits_answers(self) -> bool:
+        """The outer terminal may still answer a question of the observer's."""
+        return self._observer is not None and self._observer.awaits_answers
 
     @property
     def due(self) -> bool:
@@ -295,7 +319,7 @@ class Watch:
     def come_back(self) -> bytes:
         """Bytes that set the outer terminal for the agent again, after `leave`."""
         try:
-            return (self._observer or self._follower).come_back()
+            return (self._observer or self._follower).come_back(self._clock())
         except Exception as error:
             self._switch_off(error)
             return b""
@@ -345,6 +369,13 @@ class Watch:
             self._give_up_held(observer)
         for data in (self._looking, *(data for is_input, data in unlooked if not is_input)):
             self._follow(data)
+        self._withdraw()
+
+    def _withdraw(self) -> None:
+        try:
+            self.to_outer += self._follower.withdraw()
+        except Exception as error:
+            self._log.fault("what was shown may stand until the end:", error)
 
     def _follow(self, data: bytes) -> None:
         try:

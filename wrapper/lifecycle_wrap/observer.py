@@ -36,6 +36,7 @@ from .foreground import Foreground
 from .log import Log
 from .manager import Manager
 from .observation import Observer
+from .outward import Outward
 from .projection import Identity, LifecycleEvent, Projector
 
 if TYPE_CHECKING:
@@ -146,9 +147,11 @@ class SessionObserver(Observer):
             choose_profile=self._foreground_profile if profile.follow else None,
             background_working=config.background_shell == "working",
         )
+        agent = basename(argv[0]) if profile.name == GENERIC else profile.name
+        self._outward = Outward(config, profile, agent, environ, self._session.stream)
         self._projector = Projector(
             Identity(
-                agent=basename(argv[0]) if profile.name == GENERIC else profile.name,
+                agent=agent,
                 pid=os.getpid(),
                 cwd=os.getcwd(),
                 run_id=uuid4().hex[:16],
@@ -173,23 +176,39 @@ class SessionObserver(Observer):
         if self._session.follows:
             self._foreground = Foreground(pid, foreground_group)
 
+    @property
+    def awaits_answers(self) -> bool:
+        """The outer terminal has been asked, and may still answer."""
+        return self._outward.awaits_answers
+
+    def take_terminal(self, now: float) -> None:
+        """From now on the outer terminal may be asked and written to."""
+        self._outward.take_terminal()
+        self._update(now)
+
+    def give_terminal(self) -> None:
+        """From now on it may not."""
+        self._outward.give_terminal()
+
     def output(self, data: bytes, now: float) -> bytes:
-        """Take program status reports out where the outer terminal has not asked for them."""
-        return data if self._answering is None else self._answering.output(data, now)
+        """Take out and put in what is between the agent and the outer terminal."""
+        return self._outward.output(data, now)
 
     def input(self, data: bytes, now: float) -> bytes:
-        """Put our answer before the outer terminal's DA1 reply."""
+        """The same in the other direction."""
         if self._recorder is not None:
             data = self._recorder.take_marker_key(data, now)
-        return data if self._answering is None else self._answering.input(data, now)
+        data = self._outward.input(data, now)
+        self._update_deadline()
+        return data
 
     def flush_output(self) -> bytes:
         """Give up what `output` holds back."""
-        return b"" if self._answering is None else self._answering.flush_output()
+        return self._outward.flush_output()
 
     def flush_input(self) -> bytes:
         """Give up what `input` holds back."""
-        return b"" if self._answering is None else self._answering.flush_input()
+        return self._outward.flush_input()
 
     def look(self, data: bytes, now: float) -> None:
         """Look at the agent's output."""
@@ -198,54 +217,43 @@ class SessionObserver(Observer):
         if self._foreground is not None:
             process = self._foreground.changed(now)
             if process is not None:
-                self._take(self._session.process_changed(process, now))
-        self._take(self._session.receive_output(data, now))
+                self._take(self._session.process_changed(process, now), now)
+                self._outward.use_profile(self._session.profile)
+        self._take(self._session.receive_output(data, now), now)
 
     def look_input(self, data: bytes, now: float) -> None:
         """Look at the user's input."""
         if self._recorder is not None:
             self._recorder.input(data, now)
-        self._take(self._session.receive_input(data, now))
+        self._take(self._session.receive_input(data, now), now)
 
     def resized(self, rows: int, columns: int, now: float) -> None:
         """Follow the terminal's size."""
         if self._recorder is not None:
             self._recorder.resize(rows, columns, now)
-        self._take(self._session.resize(Size(rows, columns), now))
+        self._take(self._session.resize(Size(rows, columns), now), now)
 
     def on_deadline(self, now: float) -> None:
         """Do what is due."""
-        if self._answering is not None:
-            self.to_agent += self._answering.on_deadline(now)
-        self._take(self._session.tick(now))
+        self.to_agent += self._outward.on_deadline(now)
+        self._take(self._session.tick(now), now)
 
     def child_exited(self, code: int | None, signal: int | None, now: float) -> None:
         """Tell the end."""
-        self._take(self._session.child_exited(ExitStatus(code, signal), now))
+        self._take(self._session.child_exited(ExitStatus(code, signal), now), now)
 
     def leave(self) -> bytes:
-        """Undo what the agent has left in the outer terminal."""
+        """Undo what the agent and we have changed in the outer terminal."""
         place = None if self._only_follows else self._session.place()
-        return self._session.stream.undo(place)
+        return self._outward.leave(place)
 
-    def come_back(self) -> bytes:
+    def come_back(self, now: float) -> bytes:
         """Set it again."""
-        return self._session.stream.modes.redo()
+        return self._outward.come_back(now)
 
-    def follow(self, data: bytes, position: int) -> None:
-        """Keep no more than the modes."""
-        self._only_follows = True
-        stream = self._session.stream
-        stream.feed(data[max(0, stream.position - position) :])
-
-    def leave(self) -> bytes:
-        """Undo what the agent has left in the outer terminal."""
-        place = None if self._only_follows else self._session.place()
-        return self._session.stream.undo(place)
-
-    def come_back(self) -> bytes:
-        """Set it again."""
-        return self._session.stream.modes.redo()
+    def withdraw(self) -> bytes:
+        """Take back what we show."""
+        return self._outward.withdraw()
 
     def follow(self, data: bytes, position: int) -> None:
         """Keep no more than the modes."""
@@ -277,11 +285,17 @@ class SessionObserver(Observer):
     def _foreground_profile(self, process: ForegroundProcess) -> Profile:
         return self._catalog.for_command(process.argv)
 
-    def _take(self, events: list[SessionEvent]) -> None:
+    def _take(self, events: list[SessionEvent], now: float) -> None:
         if events:
             if self._recorder is not None and self._recorder.annotates:
                 self._annotate(self._recorder, events)
             self._publish(self._projector.project(events))
+            self._outward.take(events)
+        self._update(now)
+
+    def _update(self, now: float) -> None:
+        """Write what is to be written, and say when to be called again."""
+        self.to_outer += self._outward.update(now)
         self._update_deadline()
 
     def _annotate(self, recorder: Recorder, events: list[SessionEvent]) -> None:
@@ -290,9 +304,7 @@ class SessionObserver(Observer):
                 recorder.mark(f"state:{event.state}", event.at)
 
     def _update_deadline(self) -> None:
-        deadlines = [self._session.next_deadline]
-        if self._answering is not None:
-            deadlines.append(self._answering.deadline)
+        deadlines = (self._session.next_deadline, self._outward.deadline)
         self.deadline = min((at for at in deadlines if at is not None), default=None)
 
     def _publish(self, events: list[LifecycleEvent]) -> None:

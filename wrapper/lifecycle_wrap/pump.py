@@ -111,6 +111,7 @@ class Pump:
         assert self.status is not None
         self._adopt(self._loader.wait())
         code = os.waitstatus_to_exitcode(self.status)
+        self._give_terminal()
         self._watch.finish()
         self._watch.tell(
             lambda observer, now: observer.child_exited(code if code >= 0 else None, -code if code < 0 else None, now)
@@ -289,6 +290,8 @@ class Pump:
             self._load_by = None
             self._watch.adopt(observer)
             self._watch.tell(lambda observer, now: observer.started(self._child.pid, self._child.foreground_group))
+            if self._outer.raw and self.status is None:
+                self._watch.tell(lambda observer, now: observer.take_terminal(now))
             rows, columns = unpack_size(self._child.winsize)
             if (rows, columns) != self._loader.size:
                 self._watch.tell(lambda observer, now: observer.resized(rows, columns, now))
@@ -300,6 +303,22 @@ class Pump:
             if self._has_left:
                 self._has_left = False
                 self._write_outer(self._watch.come_back())
+            else:
+                self._watch.tell(lambda observer, now: observer.take_terminal(now))
+
+    def _give_terminal(self) -> None:
+        """See that nothing is asked any more, and that what was asked is answered to us and not to a shell."""
+        self._watch.tell(lambda observer, now: observer.give_terminal())
+        for fd in (self._child.master, self._child.messages):
+            self._readiness.want(fd, 0)
+        while self._watch.awaits_answers and self._outer.raw and self._watch.deadline is not None:
+            ready = self._readiness.wait(max(0.0, self._watch.deadline - self._clock()))
+            if self._outer.input in ready:
+                self._read_input()
+            if self._signals.fd in ready:
+                self._take_signals()
+            if not ready:
+                self._watch.tell(lambda observer, now: observer.on_deadline(now))
 
     def _leave_terminal(self) -> None:
         """Write what waits for the outer terminal, and what leaves it as it was found."""
@@ -339,6 +358,7 @@ class Pump:
         self._read_output(LAST_OUTPUT)
         watch.tell(lambda observer, now: observer.stopped(now))
         if outer.raw:
+            self._give_terminal()
             self._leave_terminal()
         self._readiness.want(child.messages, READ)
         outer.restore()

@@ -9,6 +9,10 @@ from __future__ import annotations
 
 import os
 import termios
+from collections.abc import Mapping
+
+BELOW_ALL = b"\x1b[999B\r\n"
+"""Brings the cursor to a new line at the bottom: below whatever was drawn."""
 
 _STRING_END = "\x1b\\"
 _OFF = (1, 5, 9, 66, 69, 1000, 1001, 1002, 1003, 1004, 1005, 1006, 1015, 1016, 2004, 2026, 2031, 2048, 5522, 9001)
@@ -28,10 +32,20 @@ RESET = "".join(
         "\x1b7\x1b[r\x1b8\x1b[?7h\x1b[?25h",
         f"\x1b]8;;{_STRING_END}",
         "".join(f"\x1b]{number}{_STRING_END}" for number in (104, 105, *range(110, 120))),
-        f"\x1b]22;default{_STRING_END}",
     )
 ).encode()
 """Origin mode alone is left: taking it back moves the cursor, and DECRC has restored what was saved before it."""
+
+
+def reset_bytes(environ: Mapping[str, str]) -> bytes:
+    """Return `RESET` with what the terminal that the environment shows needs besides."""
+    from .terminals import identify
+
+    terminal = identify(environ)
+    modes = "".join(f"\x1b[?{mode}{'h' if on else 'l'}" for mode, on in terminal.start.modes.items()).encode()
+    pointer = b"\x1b]22;" + terminal.start.pointer + terminal.terminator
+    progress = b"\x1b]9;4;0;0" + terminal.terminator if terminal.draws_progress else b""
+    return RESET + modes + pointer + progress
 
 
 def sane_attributes(attributes: list[object]) -> list[object]:
@@ -49,16 +63,12 @@ def sane_attributes(attributes: list[object]) -> list[object]:
     return [iflag, oflag, cflag | termios.CREAD, lflag, ispeed, ospeed, characters]
 
 
-def reset_terminal(fd: int, more: bytes = b"") -> None:
+def reset_terminal(fd: int, environ: Mapping[str, str]) -> None:
     """Repair the terminal on `fd`.
-
-    Args:
-        fd: a descriptor of it.
-        more: bytes that this terminal is known to need too.
 
     Raises:
         OSError, termios.error: it is no terminal, or gone.
     """
     attributes = sane_attributes(list(termios.tcgetattr(fd)))
     termios.tcsetattr(fd, termios.TCSANOW, attributes)  # type: ignore[arg-type]
-    os.write(fd, RESET + more)
+    os.write(fd, reset_bytes(environ))

@@ -6,11 +6,14 @@ Owns what stands between us and the user's terminal: what a multiplexer does not
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from lifecycle_wrap.terminals import ALWAYS, Terminal
+
+if TYPE_CHECKING:
+    from lifecycle_wrap.config import Config
 
 QUERY_SECONDS = 0.5
 """How long tmux may take over an answer."""
@@ -132,14 +135,20 @@ def ask_tmux(environ: Mapping[str, str]) -> TmuxView | None:
     return TmuxView(version, passthrough, frozenset(filter(None, features.split(","))), terminal)
 
 
-def with_passthrough(terminal: Terminal, environ: Mapping[str, str]) -> Terminal:
-    """Return tmux's row with progress wrapped, where the user wants it and the pane passes it from hidden windows too.
+def adapter(config: Config, environ: Mapping[str, str]) -> Callable[[Terminal], Terminal]:
+    """Return what turns a row into what the user's options make of it; asks what they need to know, so it may block.
 
-    With `on` alone a wrapped clear from a hidden window is lost, and the bar stays for ever.
+    Progress is wrapped where the user wants that and the pane passes it from hidden windows too: with `on` alone a
+    wrapped clear from a hidden window is lost, and the bar stays for ever.
     """
-    if terminal.name != "tmux" or terminal.draws_progress:
-        return terminal
-    view = ask_tmux(environ)
-    if view is None or view.passthrough != "all":
-        return terminal
-    return replace(terminal, progress_since=ALWAYS, wrap=through_tmux)
+    view = None
+    if config.host_options["tmux"]["tmux_progress"] == "passthrough" and environ.get("TMUX"):
+        view = ask_tmux(environ)
+
+    def adapt(terminal: Terminal) -> Terminal:
+        wraps = view is not None and view.passthrough == "all" and terminal.name == "tmux"
+        if not wraps or terminal.draws_progress:
+            return terminal
+        return replace(terminal, progress_since=ALWAYS, wrap=through_tmux)
+
+    return adapt

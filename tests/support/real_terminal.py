@@ -1,0 +1,222 @@
+"""The real program in a terminal that libghostty-vt draws and answers for, started as a shell's job."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import termios
+import threading
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+
+from tests.support.engine import Engine
+from tests.support.waiting import wait_until
+
+_TITLE_STACK = re.compile(rb"\x1b\[(22|23)(?:;\d+)*t")
+
+
+class RealTerminal:
+    """A terminal with a shell that runs one command as its foreground job.
+
+    The engine has no title stack (most terminals do), so that is added here.
+
+    Args:
+        argv: the command.
+        environ: its environment.
+        answers: the terminal answers queries.
+        title: the window's title before.
+
+    Attributes:
+        engine: what draws; only to be looked at in `settled`.
+        output: every byte that came out.
+        before: the engine's state when the command was started.
+        pid: the command's process.
+        status: its exit code once it has ended, negative for a signal.
+        stopped: the command is stopped.
+    """
+
+    def __init__(
+        self,
+        argv: Sequence[str],
+        environ: Mapping[str, str],
+        *,
+        answers: bool = True,
+        title: str = "the shell's",
+        rows: int = 30,
+        columns: int = 100,
+    ) -> None:
+        self.engine = Engine(rows, columns)
+        self.output = bytearray()
+        self.status: int | None = None
+        self.stopped = False
+        self._answers = answers
+        self._titles: list[str] = []
+        self._lock = threading.Lock()
+        self._feed(f"\x1b]2;{title}\x07$ first command\r\nits output\r\n$ agent\r\n".encode())
+        self.before = self.engine.state() | {"title": self.engine.title()}
+        self._told, told = os.pipe()
+        orders, self._orders = os.pipe()
+        self._shell, self.master = pty.fork()
+        if self._shell == 0:
+            fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+            _be_a_shell(argv, environ, told, orders)
+        os.close(told)
+        os.close(orders)
+        wait_until(lambda: select.select([self._told], [], [], 0)[0], "the shell")
+        self.pid = int(os.read(self._told, 32).split()[0])
+        self.attributes = termios.tcgetattr(self.master)
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+        os.write(self._orders, b"start\n")
+
+    def type(self, data: bytes) -> None:
+        """Type on the keyboard."""
+        os.write(self.master, data)
+
+    def resume(self) -> None:
+        """Continue the stopped command in the foreground, as `fg` does."""
+        self.stopped = False
+        os.write(self._orders, b"fg\n")
+
+    def shows(self, text: str) -> bool:
+        """Tell whether the screen shows a text, or the title is it."""
+        with self._lock:
+            return text in self.engine.text() or text == self.engine.title()
+
+    def wait_for(self, text: str) -> None:
+        """Wait until the screen or the title shows it."""
+        wait_until(lambda: self.shows(text) or self.status is not None, lambda: f"{text!r} in {self.screen()!r}")
+
+    def wait_for_bytes(self, data: bytes) -> None:
+        """Wait until these bytes have come out."""
+        wait_until(lambda: data in self.output, lambda: f"{data!r} in {bytes(self.output[-500:])!r}")
+
+    def screen(self) -> str:
+        """Return what the screen shows."""
+        with self._lock:
+            return self.engine.text()
+
+    def state(self) -> dict[str, object]:
+        """Return all that can be left behind."""
+        with self._lock:
+            return self.engine.state() | {"title": self.engine.title()}
+
+    def wait(self) -> int:
+        """Wait for the end; all output is read then."""
+        wait_until(lambda: self.status is not None, lambda: f"the end; last came {bytes(self.output[-300:])!r}")
+        self._reader.join(20)
+        assert self.status is not None
+        return self.status
+
+    def hang_up(self) -> None:
+        """Close the terminal."""
+        with self._lock:
+            os.close(self.master)
+            self.master = -1
+
+    def __enter__(self) -> RealTerminal:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for pid in (self.pid, self._shell):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        self._reader.join(20)
+        os.waitpid(self._shell, 0)
+        for fd in (self.master, self._told, self._orders):
+            with contextlib.suppress(OSError):
+                os.close(fd)
+
+    def _read(self) -> None:
+        """Take output and the shell's news until the command has ended and all is read."""
+        while self.status is None:
+            with contextlib.suppress(OSError, ValueError):
+                ready = select.select([fd for fd in (self.master, self._told) if fd >= 0], [], [], 0.05)[0]
+                if self.master in ready:
+                    self._take()
+                if self._told in ready:
+                    self._hear(os.read(self._told, 64))
+        while True:
+            try:
+                if not select.select([self.master], [], [], 0.05)[0] or not self._take():
+                    return
+            except (OSError, ValueError):
+                return
+
+    def _hear(self, news: bytes) -> None:
+        while self._take_now():
+            pass
+        for word in news.split():
+            if word == b"stopped":
+                self.stopped = True
+            else:
+                self.status = int(word)
+
+    def _take_now(self) -> bool:
+        return bool(self.master >= 0 and select.select([self.master], [], [], 0)[0]) and self._take()
+
+    def _take(self) -> bool:
+        try:
+            data = os.read(self.master, 1 << 16)
+        except OSError:
+            return False
+        self.output += data
+        with self._lock:
+            self._feed(data)
+            replies, self.engine.replies[:] = b"".join(self.engine.replies), []
+        if self._answers and replies and self.master >= 0:
+            os.write(self.master, replies)
+        return bool(data)
+
+    def _feed(self, data: bytes) -> None:
+        start = 0
+        for operation in _TITLE_STACK.finditer(data):
+            self.engine.feed(data[start : operation.end()])
+            start = operation.end()
+            if operation[1] == b"22":
+                self._titles.append(self.engine.title())
+            elif self._titles:
+                self.engine.feed(f"\x1b]2;{self._titles.pop()}\x1b\\".encode())
+        self.engine.feed(data[start:])
+
+
+def _be_a_shell(argv: Sequence[str], environ: Mapping[str, str], told: int, orders: int) -> None:
+    """Run the command as the foreground job of a job control shell; never returns."""
+    for number in (signal.SIGTTOU, signal.SIGTTIN, signal.SIGTSTP, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_IGN)
+    go, start = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.setpgid(0, 0)
+        os.read(go, 1)
+        for number in range(1, signal.NSIG):
+            with contextlib.suppress(OSError, ValueError):
+                signal.signal(number, signal.SIG_DFL)
+        os.closerange(3, 100)
+        os.execvpe(argv[0], list(argv), dict(environ))
+    with contextlib.suppress(OSError):
+        os.setpgid(pid, pid)
+    os.tcsetpgrp(0, pid)
+    os.write(told, f"{pid}\n".encode())
+    os.read(orders, 16)
+    os.write(start, b"x")
+    while True:
+        _, status = os.waitpid(pid, os.WUNTRACED)
+        os.tcsetpgrp(0, os.getpgrp())
+        if not os.WIFSTOPPED(status):
+            break
+        os.write(told, b"stopped\n")
+        os.read(orders, 16)
+        os.tcsetpgrp(0, pid)
+        os.killpg(pid, signal.SIGCONT)
+    os.write(told, f"{os.waitstatus_to_exitcode(status)}\n".encode())
+    os.read(orders, 16)
+    os._exit(0)

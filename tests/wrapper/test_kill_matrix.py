@@ -1,0 +1,155 @@
+"""However it ends, the terminal is as it was found: every way to end, with an agent that has set all there is."""
+
+from __future__ import annotations
+
+import re
+import signal
+import sys
+import termios
+from pathlib import Path
+
+import pytest
+
+from tests.support.real_terminal import RealTerminal
+from tests.support.terminal import WRAPPER, isolated_environment
+from tests.support.waiting import wait_until
+
+AGENT = Path(__file__).parents[1] / "support" / "leaving_agent.py"
+SCREENS = ("alternate", "main")
+GHOSTTY = {"TERM": "xterm-ghostty", "TERM_PROGRAM": "ghostty", "TERM_PROGRAM_VERSION": "1.3.1"}
+
+OURS = {name: getattr(signal, name) for name in ("SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT")}
+ITS_OWN = OURS | {name: getattr(signal, name) for name in ("SIGKILL", "SIGSEGV")}
+
+# Our own faults: what breaks, and when.
+FAULTS = {
+    "the observer, at once": "observer.SessionObserver.look = boom",
+    "the observer, later": "observer.SessionObserver.look = after(3, observer.SessionObserver.look)",
+    "the observer, at the end": "observer.SessionObserver.child_exited = boom",
+    "the session": "session.Session.receive_output = after(2, session.Session.receive_output)",
+    "the modes": "modes.Modes.feed = after(2, modes.Modes.feed)",
+    "the undoing": "modes.Modes.undo = boom",
+    "loading": "observer.make_observer = boom",
+    "the pump": "pump.Pump._do_what_is_due = after(3, pump.Pump._do_what_is_due)",
+    "the pump, at the end": "pump.Pump.finish = boom",
+}
+NOTHING_KNOWN = {"the modes", "the undoing", "loading"}
+"""With these faults nobody can know what was pushed to the title stack, nor where the cursor is."""
+BREAKER = """
+import sys
+from lifecycle_detectors import modes, session
+from lifecycle_wrap import observer, pump
+def boom(*_, **__):
+    raise RuntimeError("broken by the test")
+def after(count, real):
+    calls = iter(range(count))
+    return lambda *args, **rest: real(*args, **rest) if next(calls, None) is not None else boom()
+{fault}
+from lifecycle_wrap.__main__ import main
+sys.exit(main())
+"""
+
+
+def started(folder: Path, screen: str, end: str, program: list[str] | None = None) -> RealTerminal:
+    argv = [*(program or WRAPPER), "--", sys.executable, str(AGENT), screen, end]
+    return RealTerminal(argv, isolated_environment(folder, **GHOSTTY))
+
+
+def check(terminal: RealTerminal, screen: str, *, fault: str = "") -> None:
+    """Compare what is left with what was there before."""
+    assert termios.tcgetattr(terminal.master) == terminal.attributes
+    after, before = terminal.state(), dict(terminal.before)
+    if screen == "main":
+        _check_below(terminal, right_below=not fault)
+    for state in (before, after):
+        state["cursor"] = None
+        state["title"] = None if fault in NOTHING_KNOWN else state["title"]
+        state["dump"] = _without_text(str(state["dump"]))
+    assert after == before
+    assert [state for state, _ in terminal.engine.progress][-1:] == [0]
+    text = terminal.screen()
+    assert "its output\n$ agent\nrow one\nrow two" in text
+    assert ("drawn here" in text) == (screen == "main")
+
+
+def _without_text(dump: str) -> str:
+    """Drop what is drawn: text stands between the last tab stop and the cursor's place."""
+    return re.sub(r"\x1b\[H.*?\x1b\[\d+;\d+H", "", dump, flags=re.DOTALL)
+
+
+def _check_below(terminal: RealTerminal, right_below: bool) -> None:
+    column, row = terminal.engine.terminal.cursor
+    rows = terminal.screen().split("\n")
+    assert column == 0
+    assert "last row" in terminal.screen()
+    assert not any(rows[row:]), "the cursor is on an empty line below what was drawn"
+    assert row == rows.index("last row") + 1 or not right_below
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("code", [0, 1])
+def test_the_agent_exits(tmp_path: Path, screen: str, code: int) -> None:
+    with started(tmp_path, screen, f"exit:{code}") as terminal:
+        assert terminal.wait() == code
+        check(terminal, screen)
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("name", ITS_OWN)
+def test_a_signal_ends_the_agent_in_the_middle_of_a_sequence(tmp_path: Path, screen: str, name: str) -> None:
+    with started(tmp_path, screen, f"signal:{int(ITS_OWN[name])}") as terminal:
+        assert terminal.wait() == 128 + ITS_OWN[name]
+        check(terminal, screen)
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("name", OURS)
+def test_a_signal_ends_us(tmp_path: Path, screen: str, name: str) -> None:
+    with started(tmp_path, screen, "wait") as terminal:
+        terminal.wait_for("ready")
+        signal_process(terminal.pid, OURS[name])
+        assert terminal.wait() == 128 + OURS[name]
+        check(terminal, screen)
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("fault", FAULTS)
+def test_we_fail(tmp_path: Path, screen: str, fault: str) -> None:
+    program = [sys.executable, "-c", BREAKER.format(fault=FAULTS[fault])]
+    with started(tmp_path, screen, "wait", program) as terminal:
+        terminal.wait_for("ready")
+        signal_process(terminal.pid, signal.SIGTERM)
+        assert terminal.wait() == 128 + signal.SIGTERM
+        check(terminal, screen, fault=fault)
+
+
+def test_the_terminal_is_closed(tmp_path: Path) -> None:
+    with started(tmp_path, "alternate", "wait") as terminal:
+        terminal.wait_for("ready")
+        terminal.hang_up()
+        assert terminal.wait() == 128 + signal.SIGHUP
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_the_agent_is_stopped_and_continued(tmp_path: Path, screen: str) -> None:
+    with started(tmp_path, screen, "stop") as terminal:
+        wait_until(lambda: terminal.stopped, "the stop")
+        check(terminal, screen)
+        before = terminal.state()
+        terminal.resume()
+        terminal.wait_for("ready")
+        again = terminal.state()
+        assert again["alternate"] == (screen == "alternate")
+        assert again["keyboard"] == b"\x1b[?7u"
+        assert "\x1b[?2004h" in str(again["dump"])
+        signal_process(terminal.pid, signal.SIGTERM)
+        assert terminal.wait() == 128 + signal.SIGTERM
+        assert terminal.state() | {"dump": "", "cursor": None} == before | {"dump": "", "cursor": None}
+        check(terminal, screen)
+
+
+def signal_process(pid: int, number: int) -> None:
+    """Signal our program."""
+    import os
+
+    os.kill(pid, number)

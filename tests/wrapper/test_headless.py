@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.terminal import isolated_environment
+from tests.support.terminal import WRAPPER, isolated_environment
 from tests.support.waiting import DEADLINE, wait_until
 
 PROGRAM = """
@@ -132,3 +132,14 @@ def test_switched_off_nothing_is_told(run: Run) -> None:
     process.communicate(timeout=DEADLINE)
     assert process.returncode == 6
     assert run.events() == []
+
+
+def test_the_command_line_asks_for_it_and_names_its_one_value(tmp_path: Path) -> None:
+    refused = subprocess.run([*WRAPPER, "--headless", "talk", "--", "true"], capture_output=True, text=True, timeout=60)
+    assert refused.returncode == 2
+    assert "the one value there is: report" in refused.stderr
+    argv = [*WRAPPER, "--headless", "report", "--", "sh", "-c", "cat; exit 4"]
+    ran = subprocess.run(
+        argv, input=b"through", capture_output=True, timeout=60, env=isolated_environment(tmp_path), check=False
+    )
+    assert (ran.returncode, ran.stdout) == (4, b"through")

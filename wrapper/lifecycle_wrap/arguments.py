@@ -34,7 +34,8 @@ COMMANDS = frozenset(
 )
 HELP = frozenset(("-h", "--help", "--version", "--install-completion", "--show-completion"))
 SWITCHES = frozenset(("--strict", "--debug"))
-VALUES = frozenset(("--config", "--profile", "--explain"))
+VALUES = frozenset(("--config", "--profile", "--explain", "--headless"))
+HEADLESS = "report"
 
 
 class UsageError(Exception):
@@ -50,10 +51,11 @@ class Options:
         strict: refuse to start on an error in the configuration instead of going on without it.
         debug: write more to the log.
         explain: file to write the reason of each change of state to, or None.
+        headless: "report" to report an agent without a terminal by its process life, or None.
         record: what to record, or None; only `lifecycle-wrap record` sets it.
     """
 
-    __slots__ = ("config", "debug", "explain", "profile", "record", "strict")
+    __slots__ = ("config", "debug", "explain", "headless", "profile", "record", "strict")
 
     def __init__(
         self,
@@ -69,6 +71,7 @@ class Options:
         self.strict = strict
         self.debug = debug
         self.explain = explain
+        self.headless: str | None = None
         self.record: RecorderOptions | None = None
 
 
@@ -102,6 +105,8 @@ def parse(arguments: Sequence[str]) -> tuple[Options, list[str]] | None:
                     raise UsageError(f"option {name} needs a value; see lifecycle-wrap --help")
                 value = arguments[position]
                 position += 1
+            if word.startswith("--headless") and value != HEADLESS:
+                raise UsageError(f"--headless is {value!r}; the one value there is: {HEADLESS}")
             setattr(options, name[2:], value)
         elif word in SWITCHES:
             setattr(options, word[2:], True)

@@ -36,8 +36,11 @@ def run(options: Options, argv: Sequence[str]) -> int:
     environ = os.environ
     try:
         path = find_program(argv[0], environ)
-        if switched_off(environ) or not (os.isatty(0) and os.isatty(1)) or inside_wrapped_session(environ, 0):
+        terminal = os.isatty(0) and os.isatty(1)
+        if switched_off(environ) or (terminal and inside_wrapped_session(environ, 0)):
             execute(path, argv, environ)
+        if not terminal:
+            return _run_without_terminal(options, path, argv, environ)
         if options.strict and (complaints := _complaints(options, environ)):
             _tell_user(complaints)
             return 2
@@ -47,6 +50,14 @@ def run(options: Options, argv: Sequence[str]) -> int:
         return error.status
     except OSError as error:
         return _refused(argv[0], error)
+
+
+def _run_without_terminal(options: Options, path: str, argv: Sequence[str], environ: Mapping[str, str]) -> int:
+    if options.headless:
+        from . import headless
+
+        return headless.run(options, path, argv, environ)
+    execute(path, argv, environ)
 
 
 def _refused(name: str, error: OSError) -> int:

@@ -2,8 +2,8 @@
 
 usage: python -m tests.bench [--rounds N] [--megabytes N] [--only MEASURE] [--cast FILE] [--without NAME ...]
 
-Every figure of all contenders is measured in the same run, in turn; the table gives medians, and below each its ratio to the
-bare command. Figures of different runs do not compare: the machines are shared.
+Every figure of all contenders is measured in the same run, in turn; the table gives medians, and below each its ratio
+to the bare command. Figures of different runs do not compare: the machines are shared.
 """
 
 from __future__ import annotations

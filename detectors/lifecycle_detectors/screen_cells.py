@@ -88,12 +88,17 @@ _EMPTY = Cell()
 
 
 class _Cells(dict[str, Cell]):
+    """The cells of one pen by their text, made as they are needed, within a budget that all pens share."""
+
     def __init__(self, attributes: Cell, budget: list[int]) -> None:
         super().__init__()
         self._attributes = attributes[1:]
         self._budget = budget
 
     def __missing__(self, text: str) -> Cell:
+        if self._budget[0] <= 0:
+            self._budget[0] += len(self)
+            self.clear()
         cell = Cell(text, *self._attributes)
         self._budget[0] -= 1
         self[text] = cell

@@ -19,6 +19,10 @@ from .screen_grid import DEFAULT
 from .screen_reflow import Mark, Sheet
 from .screen_writer import Charsets, Writer
 
+_ANSI_MODES = frozenset({4, 20})
+"""Insert (IRM) and new line (LNM)."""
+_PRIVATE_MODES = frozenset({6, 7, 25, 45, 47, 1047, 1048, 1049, 2027})
+"""Origin, autowrap, cursor, reverse wrap, the alternate screen, the saved cursor, grapheme clusters."""
 _DEFAULT_MODES = frozenset({mo.DECAWM, mo.DECTCEM})
 
 
@@ -84,8 +88,10 @@ class Model(Writer):
         self.cursor.y = min(saved.y, self.lines - 1)
 
     def switch_modes(self, modes: Iterable[int], on: bool, *, private: bool) -> None:
-        """SM, RM, DECSET and DECRST."""
+        """SM, RM, DECSET and DECRST, of the modes that count here."""
         for mode in modes:
+            if mode not in (_PRIVATE_MODES if private else _ANSI_MODES):
+                continue
             self._switch(mode << 5 if private else mode, on)
             if not private:
                 continue
@@ -101,7 +107,7 @@ class Model(Writer):
 
     def keep_modes(self, modes: Iterable[int]) -> None:
         """XTSAVE."""
-        self.saved_modes.update({mode: mode << 5 in self.mode for mode in modes})
+        self.saved_modes.update({mode: mode << 5 in self.mode for mode in modes if mode in _PRIVATE_MODES})
 
     def return_modes(self, modes: Iterable[int]) -> None:
         """XTRESTORE."""

@@ -87,14 +87,14 @@ class OutwardSession:
         """Let the session come to a state; returns what goes out."""
         was, self._state = self._state, state
         events: list[SessionEvent] = []
-        if was is State.BLOCKED:
+        if was is State.BLOCKED and state is not State.BLOCKED:
             events.append(ApprovalResolved(self.now, self._turn))
         if state is not State.IDLE and was in (State.IDLE, State.UNKNOWN):
             self._turn += 1
             events.append(TurnStarted(self.now, self._turn))
         kind = kind or ("permission" if state is State.BLOCKED else "")
         events.append(StateChanged(self.now, state, was, "claude/rule", Source.SCREEN, kind=kind, failed=failed))
-        if state is State.BLOCKED:
+        if state is State.BLOCKED and was is not State.BLOCKED:
             events.append(ApprovalRequested(self.now, self._turn, Message.APPROVAL))
         elif state is State.IDLE and was in (State.WORKING, State.BLOCKED):
             events.append(TurnCompleted(self.now, self._turn, failed))

@@ -30,7 +30,8 @@ STALE_SECONDS = 2.0
 _SWITCH = re.compile(rb"\x1b\[\?[0-9;]*\b1004(?:;[0-9;]*)?([hl])")
 _INPUT = re.compile(rb"\x1b\[(?:([IO])|(200~))")
 _PASTE_END = b"\x1b[201~"
-_BEGINNINGS = (b"\x1b[", b"\x1b")
+_BEGINNINGS = (b"\x1b[201", b"\x1b[200", b"\x1b[20", b"\x1b[2", b"\x1b[", b"\x1b")
+"""Of a report, or of a paste's begin and end: nothing inside one is a report."""
 
 
 class FocusWatch:
@@ -120,16 +121,14 @@ class FocusWatch:
     def _step(self, data: bytes, start: int, now: float, parts: list[bytes]) -> int:
         if self._in_paste:
             end = data.find(_PASTE_END, start)
-            self._in_paste = end < 0
-            parts.append(data[start:] if end < 0 else data[start:end])
-            return len(data) if end < 0 else end
+            if end < 0:
+                return self._hold(data, start, now, parts)
+            self._in_paste = False
+            parts.append(data[start:end])
+            return end
         found = _INPUT.search(data, start)
         if not found:
-            rest = data[start:]
-            self._held = next((beginning for beginning in _BEGINNINGS if rest.endswith(beginning)), b"")
-            self._release_at = now + KEY_DELAY
-            parts.append(rest[: len(rest) - len(self._held)])
-            return len(data)
+            return self._hold(data, start, now, parts)
         if found[2]:
             self._in_paste = True
             parts.append(data[start : found.end()])
@@ -137,6 +136,14 @@ class FocusWatch:
             self.has_focus = found[1] == b"I"
             parts.append(data[start : found.start()])
         return found.end()
+
+    def _hold(self, data: bytes, start: int, now: float, parts: list[bytes]) -> int:
+        """Let the rest pass, but for what may be the beginning of more."""
+        rest = data[start:]
+        self._held = next((beginning for beginning in _BEGINNINGS if rest.endswith(beginning)), b"")
+        self._release_at = now + KEY_DELAY
+        parts.append(rest[: len(rest) - len(self._held)])
+        return len(data)
 
 
 class Notifier:

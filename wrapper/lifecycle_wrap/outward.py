@@ -100,7 +100,8 @@ class Outward:
 
     def input(self, data: bytes, now: float) -> bytes:
         """Take the outer terminal's bytes, give what the agent gets."""
-        data = self._past_focus(self._probe.filter_input(data, now), now)
+        data = self._probe.filter_input(data, now)
+        data = self._past_focus(data, now) if data else data
         if self._known != (self._probe.version, self._probe.knows_status):
             self._identify()
         return data
@@ -149,9 +150,9 @@ class Outward:
 
     def on_deadline(self, now: float) -> bytes:
         """Do what is due; returns bytes for the agent. What goes out, `update` tells."""
-        released = self._past_focus(self._probe.on_deadline(now), now) + self._past_answer(
-            self._focus.on_deadline(now), now
-        )
+        released = self._past_answer(self._focus.on_deadline(now), now)
+        held = self._probe.on_deadline(now)
+        released += self._past_focus(held, now) if held else b""
         if self._answer is not None and self._answer.deadline is not None and now >= self._answer.deadline:
             released += self._answer.on_deadline(now)
         return released

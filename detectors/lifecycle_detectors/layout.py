@@ -68,7 +68,7 @@ STATUS_PARAGRAPHS = 2
 MODE_LINES = 2
 """A line that tells the mode may stand between the composer's rule and its prompt; it wraps on narrow screens."""
 
-_RULE = re.compile(r"^\s*[╭┌╔├╰└╚]?[─━═▔▁╌┄┈▀▄]{3,}")
+_RULE = re.compile(r"^\s*[╭┌╔├╰└╚]?[─━═▔▁╌┄┈▀▄]{2,}")
 _RULE_END = re.compile(r"[─━═▔▁╌┄┈▀▄]{2,}\s?[─━═▔▁╌┄┈▀▄]*[╮┐╗┤╯┘╝]?\s*$")
 _RULE_GLYPHS = "─━═▔▁╌┄┈▀▄"
 _SIDES = "│┃║|▌▐"
@@ -101,12 +101,14 @@ class ComposerShape:
             bar at their left side, closed by a thick edge below; `prompt` is found in any of them), or `none`.
         footer: found in every row with text below the composer, sides and indentation included; an earlier prompt in
             the transcript is none then.
+        label: with `rules`: found in the rule above.
     """
 
     prompt: re.Pattern[str]
     not_prompt: re.Pattern[str] | None = None
     frame: str = "none"
     footer: re.Pattern[str] | None = None
+    label: re.Pattern[str] | None = None
 
 
 FRAMES = frozenset({"rules", "top-rule", "box", "bar", "none"})
@@ -264,6 +266,8 @@ class Layout:
         rules = [i for i in self._rules if not is_dashed(self.rows[i])]
         for upper, lower in reversed(list(pairwise(rules))):
             alike = self.rows[upper].lstrip()[0] == self.rows[lower].lstrip()[0]
+            if shape.label is not None and not shape.label.search(self.rows[upper]):
+                continue
             if alike and lower - upper > 1 and self._is_prompt(upper + 1, shape):
                 return Region(upper + 1, lower)
         return NOWHERE

@@ -25,6 +25,7 @@ Grammar, in TOML (`?` may be missing):
     prompt = '^❯'                        # found in its first row
     not_prompt? = '^❯ \d+\.'
     footer? = '^ {2}'                    # found in every row below it
+    label? = '^── input'                 # with frame "rules": found in the rule above it
     frame? = "rules"                     # rules, top-rule, box, bar, none: see ComposerShape in layout.py
 
     [answered]?                          # what it leaves out where OSC 7501 is answered: see answered.py
@@ -345,6 +346,7 @@ def _composer(composer: _Table) -> ComposerShape:
         not_prompt=composer.pattern("not_prompt") if composer.has("not_prompt") else None,
         frame=frame,
         footer=composer.pattern("footer") if composer.has("footer") else None,
+        label=composer.pattern("label") if composer.has("label") else None,
     )
     composer.finish()
     return shape

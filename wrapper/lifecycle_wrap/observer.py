@@ -28,7 +28,6 @@ from lifecycle_detectors import (
 from lifecycle_detectors.profiles import GENERIC, basename
 
 from . import hosts
-from .answering import StatusAnswering
 from .arguments import Options
 from .catalog import user_catalog
 from .config import Config, load_config
@@ -138,7 +137,6 @@ class SessionObserver(Observer):
     ) -> None:
         super().__init__()
         self._catalog = catalog
-        self._answering = StatusAnswering() if config.program_status == "answer" else None
         self._session = Session(
             profile,
             size,

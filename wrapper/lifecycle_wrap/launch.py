@@ -87,8 +87,10 @@ def _hidden_variables(options: Options, environ: Mapping[str, str]) -> Sequence[
 
 
 def _tell_user(lines: Sequence[str]) -> None:
-    sys.stderr.write("".join(f"{line}\n" for line in lines))
-    sys.stderr.flush()
+    try:
+        os.write(2, "".join(f"{line}\n" for line in lines).encode(errors="replace"))
+    except OSError:
+        return  # the user's terminal is gone; through sys.stderr that would cost the exit status
 
 
 def _run_in_pty(options: Options, path: str, argv: Sequence[str], environ: Mapping[str, str]) -> int:

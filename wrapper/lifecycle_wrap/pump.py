@@ -356,6 +356,8 @@ class Pump:
             child.resume(foreground=True)
             return
         self._read_output(LAST_OUTPUT)
+        if watch.loading:
+            self._adopt(self._loader.wait())
         watch.tell(lambda observer, now: observer.stopped(now))
         if outer.raw:
             self._give_terminal()

@@ -216,8 +216,9 @@ class Layout:
         if shape.frame == "bar":
             return self._beside_bar(shape)
         for index in range(self.end - 1, -1, -1):
-            if self._is_prompt(index, shape) and self._is_framed(index, shape):
-                found = Region(index, self._composer_end(index))
+            first = self._top_of_frame(index, shape) if self._is_prompt(index, shape) else None
+            if first is not None:
+                found = Region(first, self._composer_end(index))
                 return found if self._has_footer(found.last, shape) else NOWHERE
             if shape.frame != "none" and _BOX_TOP.match(self.rows[index]):  # what is above a box was said earlier
                 break
@@ -229,19 +230,20 @@ class Layout:
             return False
         return shape.not_prompt is None or not shape.not_prompt.search(row)
 
-    def _is_framed(self, index: int, shape: ComposerShape) -> bool:
+    def _top_of_frame(self, index: int, shape: ComposerShape) -> int | None:
+        """Return the first row inside the frame whose prompt is at `index`, or None where it has no frame."""
         if shape.frame == "none":
-            return True
+            return index
         texts = 0
         for above in range(index - 1, -1, -1):
             if is_rule(self.rows[above]) or _BOX_TOP.match(self.rows[above]):
-                return True
+                return above + 1
             if _BOX_BOTTOM.match(self.rows[above]):
-                return False  # the end of another box
+                return None  # the end of another box
             texts += bool(self.rows[above].strip())
             if texts > MODE_LINES:
-                return False
-        return False
+                return None
+        return None
 
     def _has_footer(self, first: int, shape: ComposerShape) -> bool:
         if shape.footer is None:
@@ -401,6 +403,8 @@ class Layout:
     def cursor_box(self) -> Region:
         """The rows between the edges of the box around the cursor; `NOWHERE` when it stands in none."""
         first = last = self._cursor_row
+        if not 0 <= first < len(self.rows):
+            return NOWHERE
         while first >= 0 and _has_sides(self.rows[first]):
             first -= 1
         while last < len(self.rows) and _has_sides(self.rows[last]):

@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 import pytest
-from lifecycle_detectors import State
 
+from lifecycle_detectors import State
 from tests.support.cues import ALL, LINES, WORKING
-from tests.support.stage import Stage, idle_stage, stages
+from tests.support.stage import Stage, idle_stage, stages, work_stage
 
 PROFILES = list(stages())
 LONG_ENOUGH = 3.5
 """Seconds: longer than any settle time and any rest that a rule waits for."""
 
 
-@pytest.fixture(params=[True, False], ids=["signals", "no-signals"])
-def signals(request: pytest.FixtureRequest) -> bool:
-    return bool(request.param)
+SIDES = ("  ", "", "│ ", "┃  ", "  ⎿  ", "● ", "    ")
+"""What stands before a row of an answer or of a tool's output."""
+PAGERS = (":", "(END)", "--More--(40%)", " lines 1-29/400 7%")
 
 
-@pytest.fixture(params=PROFILES)
-def stage(request: pytest.FixtureRequest, signals: bool) -> Stage:
-    at_rest = idle_stage(request.param, signals=signals)
-    if not signals and at_rest.state is State.UNKNOWN:
+def at_rest(profile: str, *, signals: bool) -> Stage:
+    stage = idle_stage(profile, signals=signals)
+    if not signals and stage.state is State.UNKNOWN:
         pytest.skip("told by signals alone")
-    assert at_rest.state is State.IDLE
-    return at_rest
+    assert stage.state is State.IDLE
+    return stage
 
 
 def still_idle(stage: Stage, what: object) -> None:
@@ -47,35 +46,42 @@ def pages(rows: int) -> list[list[str]]:
     return found
 
 
-def test_an_answer_that_quotes_cues(stage: Stage) -> None:
-    for page in pages(stage.size.rows):
-        stage.write_above([f"  {line}" for line in page])
-        still_idle(stage, page[-4:])
+@pytest.mark.parametrize("signals", [True, False], ids=["signals", "no-signals"])
+@pytest.mark.parametrize("profile", PROFILES)
+def test_an_answer_or_a_tools_output_that_quotes_cues(profile: str, signals: bool) -> None:
+    stage = at_rest(profile, signals=signals)
+    for number, side in enumerate(SIDES):
+        stage.write_above([])
+        stage.wait(5.0)
+        for page in pages(stage.size.rows)[number % 2 :: 2]:
+            stage.write_above([side + line for line in page])
+            still_idle(stage, [side, page[-4:]])
 
 
-def test_an_answer_at_the_margin_that_quotes_cues(stage: Stage) -> None:
-    for page in pages(stage.size.rows):
-        stage.write_above(page)
-        still_idle(stage, page[-4:])
+@pytest.mark.parametrize("profile", PROFILES)
+def test_an_answer_in_the_middle_of_a_turn_that_quotes_cues(profile: str) -> None:
+    for cue in range(0, len(ALL), 9):
+        stage = work_stage(profile)
+        if stage is None or stage.state is not State.WORKING:
+            pytest.skip("no recording of a long turn")
+        stage.write_above([f"  {line}" for line in pages(stage.size.rows)[cue]])
+        stage.wait(0.8)
+        assert (stage.state, stage.changes) == (State.WORKING, []), ALL[cue]
 
 
-@pytest.mark.parametrize("side", ["│ ", "┃  ", "  ⎿  ", "● ", "    "])
-def test_a_tools_output_that_quotes_cues(stage: Stage, side: str) -> None:
-    for page in pages(stage.size.rows)[::3]:
-        stage.write_above([f"{side}{line}" for line in page])
-        still_idle(stage, page[-4:])
-
-
-def test_spinner_rows_that_are_printed_one_after_the_other(stage: Stage) -> None:
-    """A list of a spinner's frames that scrolls by is no spinner."""
-    frames = [f"  {frame} {cue[0][2:]}" for cue in WORKING for frame in "⠋⠙⠹⠸⠼⠴"]
+@pytest.mark.parametrize("profile", PROFILES)
+def test_a_list_of_a_spinners_frames_that_scrolls_by(profile: str) -> None:
+    stage = at_rest(profile, signals=True)
+    frames = [f"  {frame} {cue[0][2:]}" for cue in WORKING for frame in "⠋⠙⠹⠸"]
     for last in range(1, len(frames)):
         stage.write_above(frames[max(0, last - stage.size.rows) : last])
         stage.wait(0.1)
     still_idle(stage, frames[-1])
 
 
-def test_a_draft_that_quotes_cues(stage: Stage) -> None:
+@pytest.mark.parametrize("profile", PROFILES)
+def test_a_draft_that_quotes_cues(profile: str) -> None:
+    stage = at_rest(profile, signals=True)
     for line in LINES:
         stage.type(line.encode())
         stage.write_draft(line)
@@ -85,11 +91,13 @@ def test_a_draft_that_quotes_cues(stage: Stage) -> None:
         stage.wait(0.5)
 
 
-@pytest.mark.parametrize("prompt", [":", "(END)", "--More--(40%)", " lines 1-29/400 7%"])
-def test_a_pager_that_shows_cues(stage: Stage, prompt: str) -> None:
+@pytest.mark.parametrize("profile", PROFILES)
+def test_a_pager_that_shows_cues(profile: str) -> None:
+    stage = at_rest(profile, signals=True)
     rows = stage.size.rows
     stage.draw(b"\x1b[?1049l\x1b[?1049h")
-    for page in pages(rows)[::4]:
+    for number, page in enumerate(pages(rows)):
+        prompt = PAGERS[number % len(PAGERS)]
         shown = [*[""] * rows, *page][-(rows - 1) :]
         stage.draw(("\x1b[2J\x1b[H" + "\r\n".join(shown) + f"\r\n\x1b[7m{prompt}\x1b[27m").encode())
-        still_idle(stage, page[-4:])
+        still_idle(stage, [prompt, page[-4:]])

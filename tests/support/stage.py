@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise, takewhile
 from pathlib import Path
 
 from lifecycle_detectors import Catalog, Session, SessionEvent, Size, State, StateChanged, make_screen
 from lifecycle_detectors.evidence import ScreenView
-
-from lifecycle_wrap.recording import MARKER, RecordedEvent, Recording, open_recording
+from lifecycle_wrap.recording import open_recording
 from lifecycle_wrap.replay import profile_for, walk
+from lifecycle_wrap.scoring import read_truth
 
 RECORDINGS = Path(__file__).parents[2] / "fixtures" / "recordings"
 
@@ -22,15 +23,19 @@ SYNTHETIC = {
     "cursor": (
         "\x1b[24;1H┌" + "─" * 78 + "┐\r\n│ → Add a follow-up\x1b[80G│\r\n└" + "─" * 78 + "┘\r\n  Auto\x1b[25;5H"
     ).encode(),
-    "droid": (
-        "\x1b[24;1H╭" + "─" * 78 + "╮\r\n│ >\x1b[80G│\r\n╰" + "─" * 78 + "╯\r\n ? for help\x1b[25;5H"
-    ).encode(),
+    "droid": ("\x1b[24;1H╭" + "─" * 78 + "╮\r\n│ >\x1b[80G│\r\n╰" + "─" * 78 + "╯\r\n ? for help\x1b[25;5H").encode(),
     "grok": "\x1b]0;grok\x07\x1b[26;1H│ ❯\x1b[80G│\r\n  ctrl+.:shortcuts\x1b[26;5H".encode(),
     "hermes": "\x1b]0;✓ hermes\x07\x1b[26;1H❯ \r\n  model · 12%\x1b[26;3H".encode(),
     "kiro": "\x1b[24;1H ask a question or describe a task ↵\r\n\r\n /copy to clipboard\x1b[24;2H".encode(),
     "generic": b"\x1b]133;A\x07$ \x1b]133;B\x07",
 }
 """Idle screens from facts alone, for agents that could not be recorded: 100 columns, 30 rows."""
+
+
+_ENDS_AT_REST = re.compile(r"(?:turn|approve|deny|question|startup-idle|idle-keys|term)\b")
+
+SETTLED = 1.5
+"""Seconds after which an agent that became idle has drawn everything."""
 
 
 class Stage:
@@ -101,11 +106,11 @@ class Stage:
         row = layout.cursor_line.first
         if not layout.composer.first <= row < layout.composer.last and layout.composer.last:
             row = layout.composer.first
-        prompt = re.match(r"[\s│┃|╰─]*[❯›>$!*π→]?\s?", layout.rows[row])
+        prompt = re.match(r"[\s│┃|╰─]*[❯›>$!*π→]?", layout.rows[row])
         assert prompt is not None
-        column = max(prompt.end(), 2)
-        room = self.size.columns - column - 3
-        self.draw(f"\x1b[{row + 1};{column + 1}H{text[:room]:{room}}\x1b[{row + 1};{column + 1}H".encode())
+        column = max(prompt.end(), 1) + 1
+        room = self.size.columns - column - 8
+        self.draw(f"\x1b[{row + 1};{column + 1}H{text[:room]}\x1b[K\x1b[{row + 1};{column + 1}H".encode())
 
 
 def stages() -> Iterator[str]:
@@ -116,9 +121,9 @@ def stages() -> Iterator[str]:
 
 
 def _recordings(profile: str) -> list[Path]:
-    folders = [path for path in RECORDINGS.glob(f"{profile}*") if path.is_dir()]
-    found = [path for folder in folders for path in sorted(folder.glob("*.cast*"))]
-    return [path for path in found if _profile_name(path) == profile and re.match(r"turn|approve|deny", path.name)]
+    """The recordings of an agent that end at rest, the shortest first."""
+    found = [path for path in RECORDINGS.glob(f"{profile}*/*.cast*") if _ENDS_AT_REST.match(path.name)]
+    return [path for path in sorted(found, key=lambda path: path.stat().st_size) if _profile_name(path) == profile]
 
 
 def _profile_name(path: Path) -> str:
@@ -133,40 +138,35 @@ def idle_stage(profile: str, *, signals: bool = True) -> Stage:
         stage.wait(5.0)
         stage.changes = []
         return stage
-    return recorded_stage(_recordings(profile)[0], signals=signals)
+    stage = recorded_stage(_recordings(profile)[0], signals=signals)
+    stage.wait(2.0)
+    stage.changes = []
+    return stage
 
 
 def _session(profile: str, size: Size, signals: bool) -> Session:
     return Session(Catalog().get(profile), size, 0.0, screen=make_screen, signals=signals)
 
 
+def work_stage(profile: str) -> Stage | None:
+    """Return a session in the middle of an agent's turn, or None where no recording has a long one."""
+    for path in _recordings(profile):
+        truth, _ = read_truth(open_recording(path))
+        for change, following in pairwise(truth):
+            if change.state == "working" and following.at - change.at > 2 * SETTLED:
+                return recorded_stage(path, until=change.at + SETTLED)
+    return None
+
+
 def recorded_stage(path: Path, *, until: float | None = None, signals: bool = True) -> Stage:
-    """Replay a recording up to a time, or up to where the agent is told to quit."""
+    """Replay a recording up to a time, or to where the agent is idle for the last time."""
     recording = open_recording(path)
     size = Size(recording.rows, recording.columns)
     session = _session(_profile_name(path), size, signals)
-    clock = _Clock(recording, until)
-    for _ in walk(clock, session):
+    if until is None:
+        truth, _ = read_truth(recording)
+        until = max(change.at for change in truth if change.state == "idle") + SETTLED
+    last = until
+    for _ in walk(takewhile(lambda event: event.at <= last, recording), session):
         pass
-    stage = Stage(session, clock.now, size)
-    stage.wait(2.0)
-    stage.changes = []
-    return stage
-
-
-class _Clock:
-    """The events up to a time; knows the time of the last."""
-
-    def __init__(self, recording: Recording, until: float | None) -> None:
-        self.now = 0.0
-        self._recording = recording
-        self._until = until
-
-    def __iter__(self) -> Iterator[RecordedEvent]:
-        for event in self._recording:
-            if self._until is not None and event.at > self._until:
-                break
-            if event.kind == MARKER and event.text.startswith(("note:quit", "note:signal", "note:exit")):
-                break
-            self.now = event.at
-            yield event
+    return Stage(session, until, size)

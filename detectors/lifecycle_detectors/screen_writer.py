@@ -245,6 +245,7 @@ class Writer(Grid):
             row, x = moved
         elif wide is False and was_wide:
             row[x + 1] = row[x + 1]._replace(data=BLANK)
+            self._changed(row)
             self.cursor.x = min(x + 1, self.columns - 1)
         self._append(row, x, character)
         return True
@@ -263,5 +264,6 @@ class Writer(Grid):
         self._part(row, x + 1, x + 2)
         row[x + 1] = self.pen.cells[TAIL]
         row.wide = True
+        self._changed(row)
         self.cursor.x = x + 2
         return row, x

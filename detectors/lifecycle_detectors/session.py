@@ -205,6 +205,11 @@ class Session:
         """Do what is due at `now`; harmless when nothing is."""
         return self._advance(now)
 
+    def show(self, data: bytes) -> None:
+        """Follow bytes that are not the agent's but move the cursor or switch the screen all the same."""
+        if self._backlog is not None:
+            self._backlog.push(data)
+
     def place(self) -> Place | None:
         """Tell where the cursor stands, all output counted; None where there is no screen to tell."""
         if self._screen is None or self._backlog is None or self._backlog.lost:

@@ -24,7 +24,8 @@ _TITLE_STACK = re.compile(rb"\x1b\[(22|23)(?:;\d+)*t")
 class RealTerminal:
     """A terminal with a shell that runs one command as its foreground job.
 
-    The engine has no title stack (most terminals do), so that is added here.
+    The engine has no title stack (most terminals do), so that is added here; and it starts as Ghostty itself does, with
+    grapheme clusters on (DECSET 2027).
 
     Args:
         argv: the command.
@@ -58,14 +59,17 @@ class RealTerminal:
         self._answers = answers
         self._titles: list[str] = []
         self._lock = threading.Lock()
-        self._feed(f"\x1b]2;{title}\x07$ first command\r\nits output\r\n$ agent\r\n".encode())
+        self._feed(f"\x1b[?2027h\x1b]2;{title}\x07$ first command\r\nits output\r\n$ agent\r\n".encode())
         self.before = self.engine.state() | {"title": self.engine.title()}
         self._told, told = os.pipe()
         orders, self._orders = os.pipe()
         self._shell, self.master = pty.fork()
         if self._shell == 0:
             fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-            _be_a_shell(argv, environ, told, orders)
+            try:
+                _be_a_shell(argv, environ, told, orders)
+            finally:
+                os._exit(70)  # whatever happens, this is no second test run
         os.close(told)
         os.close(orders)
         wait_until(lambda: select.select([self._told], [], [], 0)[0], "the shell")
@@ -210,7 +214,8 @@ def _be_a_shell(argv: Sequence[str], environ: Mapping[str, str], told: int, orde
     os.write(start, b"x")
     while True:
         _, status = os.waitpid(pid, os.WUNTRACED)
-        os.tcsetpgrp(0, os.getpgrp())
+        with contextlib.suppress(OSError):
+            os.tcsetpgrp(0, os.getpgrp())
         if not os.WIFSTOPPED(status):
             break
         os.write(told, b"stopped\n")
@@ -219,4 +224,3 @@ def _be_a_shell(argv: Sequence[str], environ: Mapping[str, str], told: int, orde
         os.killpg(pid, signal.SIGCONT)
     os.write(told, f"{os.waitstatus_to_exitcode(status)}\n".encode())
     os.read(orders, 16)
-    os._exit(0)

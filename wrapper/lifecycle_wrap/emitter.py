@@ -109,7 +109,8 @@ class ProgressBar:
     def leave(self) -> bytes:
         """Take it back; also where it was cleared before, lest a lost byte leaves it standing."""
         self._repeat_at = None
-        if not self._ever_shown:
+        agents_stands = self.is_ours and self._shown is None
+        if not self._ever_shown and not agents_stands:
             return b""
         self._shown, self._ever_shown = NO_PROGRESS, False
         return sequence(NO_PROGRESS, self._terminal)

@@ -161,6 +161,8 @@ class _Session:
         return self._pump
 
     def _run_without_pump(self, error: Exception) -> int:
+        from contextlib import suppress
+
         from .log import Log
         from .relay import relay, write
 
@@ -170,6 +172,8 @@ class _Session:
         pump, watch = self._pump, self._watch
         if pump is None or watch is None:
             return relay(self._child, self._outer, self._signals)
+        with suppress(Exception):  # what has failed may be this
+            pump.wait_for_observer()
         watch.stop_looking()
         to_agent, to_outer = pump.to_agent.take() + watch.take_to_agent(), pump.to_outer.take() + watch.take_to_outer()
         if pump.status is None:

@@ -242,12 +242,17 @@ class SessionObserver(Observer):
 
     def leave(self) -> bytes:
         """Undo what the agent and we have changed in the outer terminal."""
-        place = None if self._only_follows else self._session.place()
-        return self._outward.leave(place)
+        if self._only_follows:
+            return self._outward.leave(None)
+        left = self._outward.leave(self._session.place())
+        self._session.show(left)
+        return left
 
     def come_back(self, now: float) -> bytes:
         """Set it again."""
-        return self._outward.come_back(now)
+        again = self._outward.come_back(now)
+        self._session.show(again)
+        return again
 
     def withdraw(self) -> bytes:
         """Take back what we show."""

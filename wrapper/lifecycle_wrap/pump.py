@@ -109,7 +109,7 @@ class Pump:
     def finish(self) -> None:
         """Let the observer see the end, and write what waits for the outer terminal, however long that takes."""
         assert self.status is not None
-        self._adopt(self._loader.wait())
+        self.wait_for_observer()
         code = os.waitstatus_to_exitcode(self.status)
         self._give_terminal()
         self._watch.finish()
@@ -118,6 +118,11 @@ class Pump:
         )
         self._kill_at = None
         self._leave_terminal()
+
+    def wait_for_observer(self) -> None:
+        """See that an observer that still loads is there: only it knows what the agent leaves in the terminal."""
+        if self._watch.loading:
+            self._adopt(self._loader.wait())
 
     def _turn(self) -> None:
         """Wait for something to happen, and do all of it once; the user's keys first."""
@@ -356,8 +361,7 @@ class Pump:
             child.resume(foreground=True)
             return
         self._read_output(LAST_OUTPUT)
-        if watch.loading:
-            self._adopt(self._loader.wait())
+        self.wait_for_observer()
         watch.tell(lambda observer, now: observer.stopped(now))
         if outer.raw:
             self._give_terminal()

@@ -117,6 +117,26 @@ def demo(
 
 
 @app.command()
+def reset() -> None:
+    """Repair the terminal after a program that was killed: its modes, its keys, its colours; nothing is erased.
+
+    Example: lifecycle-wrap reset
+    """
+    import os
+
+    from .reset import reset_terminal
+
+    try:
+        terminal = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY)
+    except OSError:
+        terminal = 0
+    try:
+        reset_terminal(terminal, os.environ)
+    except Exception as error:
+        raise fail(f"reset: no terminal to repair ({error}); run it in the terminal itself") from None
+
+
+@app.command()
 def record(
     file: Annotated[Path, typer.Argument(metavar="FILE.cast", help="Where the asciicast v2 goes.")],
     agent: Annotated[list[str], typer.Argument(metavar="-- AGENT [ARGS]...", help="The agent and its arguments.")],

@@ -132,8 +132,8 @@ def reset() -> None:
         terminal = 0
     try:
         reset_terminal(terminal, os.environ)
-    except Exception as error:
-        raise fail(f"reset: no terminal to repair ({error}); run it in the terminal itself") from None
+    except OSError as error:
+        raise fail(f"reset: there is no terminal ({error.strerror}); run it in the one to be repaired") from None
 
 
 @app.command()

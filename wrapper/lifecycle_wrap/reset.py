@@ -67,8 +67,11 @@ def reset_terminal(fd: int, environ: Mapping[str, str]) -> None:
     """Repair the terminal on `fd`.
 
     Raises:
-        OSError, termios.error: it is no terminal, or gone.
+        OSError: it is no terminal, or gone.
     """
-    attributes = sane_attributes(list(termios.tcgetattr(fd)))
-    termios.tcsetattr(fd, termios.TCSANOW, attributes)  # type: ignore[arg-type]
+    try:
+        attributes = sane_attributes(list(termios.tcgetattr(fd)))
+        termios.tcsetattr(fd, termios.TCSANOW, attributes)  # type: ignore[arg-type]
+    except termios.error as error:
+        raise OSError(*error.args) from None
     os.write(fd, reset_bytes(environ))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import subprocess
 import time
 from collections.abc import Mapping
@@ -70,14 +71,22 @@ def run(environ: Mapping[str, str], *arguments: str) -> subprocess.CompletedProc
 
 
 def start(environ: Mapping[str, str], *arguments: str) -> subprocess.Popen[bytes]:
-    """Start one of our commands, its output in a pipe."""
+    """Start one of our commands, its output in a pipe; `next_line` reads it."""
     return subprocess.Popen(
         [*WRAPPER, *arguments],
         env=dict(environ),
+        bufsize=0,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         stdin=subprocess.DEVNULL,
     )
+
+
+def next_line(process: subprocess.Popen[bytes]) -> str:
+    """Return the next line of a process's output, without its end."""
+    assert process.stdout is not None
+    assert select.select([process.stdout], [], [], DEADLINE)[0], "no line in time"
+    return process.stdout.readline().decode().removesuffix("\n")
 
 
 def watches(process: subprocess.Popen[bytes]) -> bool:

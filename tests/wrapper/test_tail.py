@@ -18,7 +18,7 @@ from lifecycle_wrap.projection import Kind
 from lifecycle_wrap.tail import follow
 from tests.support.events import event
 from tests.support.orders import Orders
-from tests.support.registered import Registered, run, start
+from tests.support.registered import Registered, next_line, run, start
 from tests.support.terminal import isolated_environment
 from tests.support.waiting import DEADLINE, wait_until
 from tests.support.wrapped_agent import Wrapped
@@ -139,7 +139,7 @@ def test_a_reader_that_has_read_enough_ends_it_without_a_word(environ: dict[str,
     process = start(environ, "tail")
     assert process.stdout is not None
     assert process.stderr is not None
-    assert b"session_started" in process.stdout.readline()
+    assert "session_started" in next_line(process)
     process.stdout.close()
 
     def told() -> bool:
@@ -151,17 +151,15 @@ def test_a_reader_that_has_read_enough_ends_it_without_a_word(environ: dict[str,
 
 
 def test_a_real_session_from_start_to_a_sigkill(environ: dict[str, str], tmp_path: Path) -> None:
-    process = start(environ, "tail", "-n", "0")
-    assert process.stdout is not None
+    process = start(environ, "tail")
     with Orders(tmp_path) as orders, Wrapped(orders.argv, environ) as wrapped:
         orders.give("state blocked:kind=permission")
         kinds = []
         while "approval_requested" not in kinds:
-            kinds.append(json.loads(process.stdout.readline())["kind"])
+            kinds.append(json.loads(next_line(process))["kind"])
         assert kinds[0] == "session_started"
         one = start(environ, "tail", str(wrapped.pid))
-        assert one.stdout is not None
-        assert json.loads(one.stdout.readline())["pid"] == wrapped.pid
+        assert json.loads(next_line(one))["pid"] == wrapped.pid
         wrapped.signal(signal.SIGKILL)
         assert one.wait(DEADLINE) == 0
     process.send_signal(signal.SIGINT)

@@ -19,7 +19,7 @@ from lifecycle_wrap import sessions
 from lifecycle_wrap.cells import width
 from lifecycle_wrap.hosts.base import Place
 from tests.support.orders import Orders
-from tests.support.registered import Registered, start
+from tests.support.registered import Registered, next_line, start
 from tests.support.terminal import WRAPPER, isolated_environment
 from tests.support.tmux_server import Tmux
 from tests.support.waiting import DEADLINE, wait_until
@@ -274,13 +274,11 @@ def test_plain_lines_where_the_output_is_no_terminal(
     environ: dict[str, str], listed: list[Registered], options: list[str]
 ) -> None:
     process = start(environ, "watch", *options)
-    assert process.stdout is not None
 
     def line() -> str:
-        assert process.stdout is not None
-        text = process.stdout.readline().decode()
+        text = next_line(process)
         assert re.match(r"\d\d:\d\d:\d\d ", text)
-        return text[9:-1]
+        return text[9:]
 
     assert line() == "103 gemini@three blocked Waiting for approval"
     assert line() == "102 claude@two working Working"

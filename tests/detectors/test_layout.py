@@ -1,4 +1,4 @@
-"""Regions by structure: composers of each frame, boxes, rules with labels, wrapped lines, the cursor's line; any width."""
+"""Regions by structure, at any width: composers of each frame, boxes, labelled rules, wrapped lines, the cursor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each kind of condition: when it holds, when it ceases to, and when it wants to be asked again; holds and precedence."""
+"""Each kind of condition: when it holds, ceases to, and wants to be asked again; holds and precedence."""
 
 from __future__ import annotations
 
@@ -117,8 +117,8 @@ def test_a_signal_from_before_the_submit_may_not_count(name: str) -> None:
     [
         (condition("title", pattern="^⠋ "), Evidence(title=stamp("✳ done", 1.0))),
         (condition("progress", values="normal"), Evidence(progress=stamp("none", 1.0))),
-        (condition("status", values="blocked", kinds=frozenset({"auth"})), Evidence(status="blocked", status_kind="question", status_at=1.0)),
-        (condition("status", values="working", pattern=r"^\d+ shell"), Evidence(status="working", status_text="3 tests", status_at=1.0)),
+        (condition("status", values="blocked", kinds=frozenset({"auth"})), Evidence(status="blocked", status_at=1.0)),
+        (condition("status", values="working", pattern="shell"), Evidence(status="working", status_at=1.0)),
         (condition("notification", pattern="^needs"), Evidence(notification=stamp("you", 1.0))),
         (condition("prompt", values="C"), Evidence(prompt=stamp("A", 1.0))),
         (condition("line_editor", expected=False), Evidence(line_editor=stamp("on", 1.0))),
@@ -191,8 +191,13 @@ def test_startup_ends_with_the_first_idle() -> None:
 
 @pytest.mark.parametrize(
     "wanted",
-    [condition("region", region="screen"), condition("composer", expected=False), condition("alternate", expected=False), condition("cursor")],
-)  # fmt: skip
+    [
+        condition("region", region="screen"),
+        condition("composer", expected=False),
+        condition("alternate", expected=False),
+        condition("cursor"),
+    ],
+)
 def test_nothing_holds_over_a_screen_that_is_not_looked_at(wanted: Condition) -> None:
     assert holds(wanted, Evidence(), 1.0) == (False, None)
 

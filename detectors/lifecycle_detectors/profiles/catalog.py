@@ -15,12 +15,21 @@ from .format import Profile, ProfileError, parse_profile
 GENERIC = "generic"
 _SUFFIX = re.compile(r"\.(?:js|mjs|cjs|ts|py|exe|cmd|sh)$")
 _VERSION = re.compile(r"(?<=[^@])@[^/]*$")
-_WRAPPED = re.compile(r"^\.(.+)-wrapped$")  # nix: .claude-unwrapped, .claude-wrapped
+_WRAPPED = re.compile(r"^\.(.+)-(?:un)?wrapped$")  # nix: .claude-unwrapped, .claude-wrapped
 _PACKAGE_RUNNERS = frozenset({"npx", "bunx", "uvx", "pipx"})
 _RUNNER_VERBS = frozenset({"dlx", "x", "exec", "run", "tool", "--bun"})
 _INTERPRETERS = frozenset({"node", "bun", "deno", "tsx"})
-_PREFIXES = frozenset({"env", "sudo", "doas", "nice", "nohup", "time", "command", "exec", "stdbuf", "setsid"})
-_MANAGERS = frozenset({"npm", "pnpm", "yarn", "bun", "uv", "pipx", "mise", "asdf", "volta", "proto"})
+_PREFIXES = frozenset(
+    {"env", "sudo", "doas", "nice", "ionice", "nohup", "time", "timeout", "command", "exec", "stdbuf", "setsid"}
+    | {"caffeinate", "unbuffer"}
+)
+_MANAGERS = frozenset({"npm", "pnpm", "yarn", "bun", "uv", "pipx"})
+_ENVIRONMENTS = frozenset(
+    {"mise", "asdf", "volta", "proto", "poetry", "pdm", "hatch", "rye", "pixi", "conda", "nix", "devbox", "flox"}
+    | {"op", "doppler", "infisical", "aws-vault", "direnv", "dotenv"}
+)
+"""They run the command after `--`, or after `run` or `exec`, in an environment of theirs."""
+_DURATION = re.compile(r"^\d+(?:\.\d+)?[smhd]?$")
 _PYTHON = re.compile(r"^(?:python|pypy)[\d.]*$")
 _OPTIONS_WITH_VALUE = frozenset({"-p", "--package", "--from", "--with", "--python", "-u", "-C", "-n", "-c"})
 
@@ -28,7 +37,7 @@ _OPTIONS_WITH_VALUE = frozenset({"-p", "--package", "--from", "--with", "--pytho
 def basename(path: str) -> str:
     """Return a command's name: the last part of its path without an interpreter's suffix or a package's version."""
     name = path.rstrip("/").replace("\\", "/").rsplit("/", 1)[-1]
-    name = _SUFFIX.sub("", name)
+    name = _SUFFIX.sub("", name).removeprefix("-")  # a login shell's: -zsh
     wrapped = _WRAPPED.match(name)
     return wrapped[1] if wrapped else name
 
@@ -50,8 +59,19 @@ def candidates(argv: Sequence[str]) -> Iterator[tuple[str, str]]:
             if words:
                 yield "package", _VERSION.sub("", words[0])
                 yield "package", _package_of(words[0])
+                yield "command", basename(_VERSION.sub("", words[0]))
+            return
+        elif name in _ENVIRONMENTS:
+            words = _after_environment(words)
         else:
             return
+
+
+def _after_environment(words: Sequence[str]) -> list[str]:
+    for mark in ("--", "run", "exec", "x"):
+        if mark in words:
+            return list(words[words.index(mark) + 1 :])
+    return []
 
 
 def _skip_options(words: Sequence[str], *, assignments: bool) -> list[str]:
@@ -61,7 +81,9 @@ def _skip_options(words: Sequence[str], *, assignments: bool) -> list[str]:
             if left[0] in ("-p", "--package", "--from") and len(left) > 1:
                 return left[1:2]
             del left[:2]
-        elif left[0].startswith("-") or (assignments and "=" in left[0]) or left[0] in _RUNNER_VERBS:
+        elif left[0].startswith("-") or left[0] in _RUNNER_VERBS:
+            del left[0]
+        elif assignments and ("=" in left[0] or _DURATION.match(left[0])):
             del left[0]
         else:
             break

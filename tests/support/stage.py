@@ -154,7 +154,10 @@ def work_stage(profile: str) -> Stage | None:
         truth, _ = read_truth(open_recording(path))
         for change, following in pairwise(truth):
             if change.state == "working" and following.at - change.at > 2 * SETTLED:
-                return recorded_stage(path, until=change.at + SETTLED)
+                stage = recorded_stage(path, until=change.at + SETTLED)
+                stage.wait(0.1)
+                stage.changes = []
+                return stage
     return None
 
 

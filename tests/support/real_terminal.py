@@ -10,6 +10,7 @@ import re
 import select
 import signal
 import struct
+import subprocess
 import termios
 import threading
 from collections.abc import Mapping, Sequence
@@ -73,7 +74,8 @@ class RealTerminal:
         os.close(told)
         os.close(orders)
         wait_until(lambda: select.select([self._told], [], [], 0)[0], "the shell")
-        self.pid = int(os.read(self._told, 32).split()[0])
+        pid, self._device = os.read(self._told, 64).split()
+        self.pid = int(pid)
         self.attributes = termios.tcgetattr(self.master)
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
@@ -118,6 +120,18 @@ class RealTerminal:
         assert self.status is not None
         return self.status
 
+    def feed(self, data: bytes) -> None:
+        """Let the shell print something."""
+        with self._lock:
+            self._feed(data)
+
+    def run(self, argv: Sequence[str], environ: Mapping[str, str]) -> int:
+        """Run another command in the terminal when the first one has ended; returns its exit code."""
+        with open(self._device, "r+b", buffering=0) as terminal:
+            code = subprocess.run(argv, env=dict(environ), stdin=terminal, stdout=terminal, check=False).returncode
+            self._drain()
+        return code
+
     def hang_up(self) -> None:
         """Close the terminal."""
         with self._lock:
@@ -148,12 +162,12 @@ class RealTerminal:
                     self._take()
                 if self._told in ready:
                     self._hear(os.read(self._told, 64))
-        while True:
-            try:
-                if not select.select([self.master], [], [], 0.05)[0] or not self._take():
-                    return
-            except (OSError, ValueError):
-                return
+        self._drain()
+
+    def _drain(self) -> None:
+        with contextlib.suppress(OSError, ValueError):
+            while select.select([self.master], [], [], 0.05)[0] and self._take():
+                pass
 
     def _hear(self, news: bytes) -> None:
         while self._take_now():
@@ -209,7 +223,7 @@ def _be_a_shell(argv: Sequence[str], environ: Mapping[str, str], told: int, orde
     with contextlib.suppress(OSError):
         os.setpgid(pid, pid)
     os.tcsetpgrp(0, pid)
-    os.write(told, f"{pid}\n".encode())
+    os.write(told, f"{pid} {os.ttyname(0)}\n".encode())
     os.read(orders, 16)
     os.write(start, b"x")
     while True:

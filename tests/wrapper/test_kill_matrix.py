@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import sys
 import termios
+from collections.abc import Container, Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from tests.support.real_terminal import RealTerminal
 from tests.support.terminal import WRAPPER, isolated_environment
@@ -33,7 +37,7 @@ FAULTS = {
     "the pump": "pump.Pump._do_what_is_due = after(3, pump.Pump._do_what_is_due)",
     "the pump, at the end": "pump.Pump.finish = boom",
 }
-NOTHING_KNOWN = {"the modes", "the undoing", "loading"}
+NOTHING_KNOWN = {"the modes", "the undoing", "loading", "SIGKILL"}
 """With these faults nobody can know what was pushed to the title stack, nor where the cursor is."""
 BREAKER = """
 import sys
@@ -68,7 +72,7 @@ def check(terminal: RealTerminal, screen: str, *, fault: str = "") -> None:
     assert after == before
     assert [state for state, _ in terminal.engine.progress][-1:] == [0]
     text = terminal.screen()
-    assert "its output\n$ agent\nrow one\nrow two" in text
+    assert ("row one\nrow two" if fault else "its output\n$ agent\nrow one\nrow two") in text
     assert ("drawn here" in text) == (screen == "main")
 
 
@@ -86,39 +90,46 @@ def _check_below(terminal: RealTerminal, right_below: bool) -> None:
     assert row == rows.index("last row") + 1 or not right_below
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-@pytest.mark.parametrize("code", [0, 1])
+def cells(ends: Iterable[Any], usual: Container[Any]) -> list[ParameterSet]:
+    """Return each end on both screens; only those of `usual`, and none twice, where the slow ones are left out."""
+    return [
+        pytest.param(screen, end, marks=[] if end in usual and screen == SCREENS[count % 2] else pytest.mark.slow)
+        for screen in SCREENS
+        for count, end in enumerate(ends)
+    ]
+
+
+@pytest.mark.parametrize(("screen", "code"), cells((0, 1), (0, 1)))
 def test_the_agent_exits(tmp_path: Path, screen: str, code: int) -> None:
     with started(tmp_path, screen, f"exit:{code}") as terminal:
         assert terminal.wait() == code
         check(terminal, screen)
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-@pytest.mark.parametrize("name", ITS_OWN)
+@pytest.mark.parametrize(("screen", "name"), cells(ITS_OWN, ("SIGTERM", "SIGKILL", "SIGSEGV")))
 def test_a_signal_ends_the_agent_in_the_middle_of_a_sequence(tmp_path: Path, screen: str, name: str) -> None:
     with started(tmp_path, screen, f"signal:{int(ITS_OWN[name])}") as terminal:
         assert terminal.wait() == 128 + ITS_OWN[name]
         check(terminal, screen)
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-@pytest.mark.parametrize("name", OURS)
+@pytest.mark.parametrize(("screen", "name"), cells(OURS, ("SIGTERM", "SIGHUP")))
 def test_a_signal_ends_us(tmp_path: Path, screen: str, name: str) -> None:
     with started(tmp_path, screen, "wait") as terminal:
         terminal.wait_for("ready")
-        signal_process(terminal.pid, OURS[name])
+        os.kill(terminal.pid, OURS[name])
         assert terminal.wait() == 128 + OURS[name]
         check(terminal, screen)
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize(
+    ("screen", "fault"), cells(FAULTS, ("the observer, later", "the modes", "loading", "the pump"))
+)
 def test_we_fail(tmp_path: Path, screen: str, fault: str) -> None:
     program = [sys.executable, "-c", BREAKER.format(fault=FAULTS[fault])]
     with started(tmp_path, screen, "wait", program) as terminal:
         terminal.wait_for("ready")
-        signal_process(terminal.pid, signal.SIGTERM)
+        os.kill(terminal.pid, signal.SIGTERM)
         assert terminal.wait() == 128 + signal.SIGTERM
         check(terminal, screen, fault=fault)
 
@@ -142,14 +153,23 @@ def test_the_agent_is_stopped_and_continued(tmp_path: Path, screen: str) -> None
         assert again["alternate"] == (screen == "alternate")
         assert again["keyboard"] == b"\x1b[?7u"
         assert "\x1b[?2004h" in str(again["dump"])
-        signal_process(terminal.pid, signal.SIGTERM)
+        os.kill(terminal.pid, signal.SIGTERM)
         assert terminal.wait() == 128 + signal.SIGTERM
         assert terminal.state() | {"dump": "", "cursor": None} == before | {"dump": "", "cursor": None}
         check(terminal, screen)
 
 
-def signal_process(pid: int, number: int) -> None:
-    """Signal our program."""
-    import os
-
-    os.kill(pid, number)
+@pytest.mark.parametrize("screen", SCREENS)
+def test_after_sigkill_one_command_repairs(tmp_path: Path, screen: str) -> None:
+    with started(tmp_path, screen, "wait") as terminal:
+        terminal.wait_for("ready")
+        os.kill(terminal.pid, signal.SIGKILL)
+        assert terminal.wait() == -signal.SIGKILL
+        wait_until(lambda: termios.tcgetattr(terminal.master) == terminal.attributes, "the monitor restores the modes")
+        raw = list(terminal.attributes)
+        raw[3] = 0
+        termios.tcsetattr(terminal.master, termios.TCSANOW, raw)
+        terminal.run([*WRAPPER, "reset"], isolated_environment(tmp_path, **GHOSTTY))
+        if screen == "main":  # a shell's prompt is where the cursor was left: that is the shell's affair
+            terminal.feed(b"\x1b[4B\r\n")
+        check(terminal, screen, fault="SIGKILL")

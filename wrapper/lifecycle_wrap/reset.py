@@ -56,9 +56,10 @@ def sane_attributes(attributes: list[object]) -> list[object]:
     assert isinstance(cflag, int)
     assert isinstance(lflag, int)
     iflag &= ~(termios.IGNBRK | termios.INLCR | termios.IGNCR | termios.ISTRIP | termios.IXOFF)
-    iflag |= termios.BRKINT | termios.ICRNL | termios.IXON
+    iflag |= termios.ICRNL | termios.IXON
     oflag |= termios.OPOST | termios.ONLCR
-    lflag |= termios.ISIG | termios.ICANON | termios.IEXTEN | termios.ECHO | termios.ECHOE | termios.ECHOK
+    lflag |= termios.ISIG | termios.ICANON | termios.IEXTEN
+    lflag |= termios.ECHO | termios.ECHOE | termios.ECHOK | termios.ECHOCTL | termios.ECHOKE
     lflag &= ~(termios.ECHONL | termios.NOFLSH | termios.TOSTOP)
     return [iflag, oflag, cflag | termios.CREAD, lflag, ispeed, ospeed, characters]
 

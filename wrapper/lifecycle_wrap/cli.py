@@ -52,9 +52,12 @@ def _root(
     explain: Annotated[
         Path | None, typer.Option("--explain", metavar="FILE", help="Write the reason of each change of state there.")
     ] = None,
+    headless: Annotated[
+        str, typer.Option("--headless", metavar="report", help="Without a terminal: tell the agent's start and end.")
+    ] = "",
 ) -> None:
     """Options of a run, for the help; a run does not come through here (see `arguments`)."""
-    if config or profile or strict or debug or explain:
+    if config or profile or strict or debug or explain or headless:
         raise fail("options before a command are those of a run; write them after the command's name", USAGE_ERROR)
 
 

@@ -1,4 +1,4 @@
-"""Which profile a command line gets: through launchers, package runners, interpreters and wrappers, and the user's own."""
+"""Which profile a command line gets: through launchers, package runners, interpreters, wrappers; the user's own."""
 
 from __future__ import annotations
 

@@ -81,13 +81,16 @@ def _skip_options(words: Sequence[str], *, assignments: bool) -> list[str]:
             if left[0] in ("-p", "--package", "--from") and len(left) > 1:
                 return left[1:2]
             del left[:2]
-        elif left[0].startswith("-") or left[0] in _RUNNER_VERBS:
-            del left[0]
-        elif assignments and ("=" in left[0] or _DURATION.match(left[0])):
+        elif left[0].startswith("-") or left[0] in _RUNNER_VERBS or (assignments and _is_for_prefix(left[0])):
             del left[0]
         else:
             break
     return left
+
+
+def _is_for_prefix(word: str) -> bool:
+    """Tell whether a word is `env`'s assignment or `timeout`'s duration."""
+    return "=" in word or bool(_DURATION.match(word))
 
 
 def _python(words: Sequence[str]) -> Iterator[tuple[str, str]]:

@@ -162,9 +162,8 @@ def main() -> int:
         wraps = {n: w for n, w in contenders(folder).items() if n not in options.without}
         bench = Bench(folder, wraps)
         _measure(bench, options)
-    print(
-        f"{platform.platform()}, {os.cpu_count()} cores, Python {platform.python_version()}, load {os.getloadavg()[0]:.1f}"
-    )
+    machine = f"{platform.platform()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+    print(f"{machine}, load {os.getloadavg()[0]:.1f}")
     print(bench.table())
     return 0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import pty
@@ -14,7 +15,7 @@ from collections.abc import Mapping, Sequence
 
 import psutil
 
-SECONDS = 120.0
+SECONDS = 60.0
 
 
 class Terminal:
@@ -32,7 +33,7 @@ class Terminal:
         """Return the next bytes; empty at the end."""
         ready, _, _ = select.select([self.fd], [], [], SECONDS)
         if not ready:
-            raise TimeoutError
+            raise TimeoutError(f"nothing for {SECONDS:g} s from {psutil.Process(self.pid).cmdline()}")
         try:
             return os.read(self.fd, 1 << 16)
         except OSError:
@@ -72,7 +73,8 @@ class Terminal:
     def kill(self) -> None:
         """End it, whatever it does."""
         for process in self.processes():
-            process.kill()
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.kill()
         self.wait()
 
 

@@ -119,7 +119,7 @@ def test_the_order_is_stable_by_type_and_name(environ: dict[str, str]) -> None:
 def test_the_json_form(environ: dict[str, str]) -> None:
     text = host_status(parse_config("lifecycle.adapters = ['tmux']", "f")[0], environ).to_json()
     answer = json.loads(text)
-    assert list(answer) == ["enabled", "reason", "adapters", "notices"]
+    assert list(answer) == ["enabled", "reason", "adapters", "osc", "notices"]
     assert answer["adapters"][0] == {
         "name": "tmux",
         "type": "multiplexer",
@@ -366,3 +366,12 @@ def test_no_configuration_is_read_where_nothing_could_be_hidden() -> None:
         raise AssertionError("the configuration was read")
 
     assert hosts.hidden_variables({"TMUX": "x", **OLD_SURFACE}, forbidden) == ()
+
+
+@pytest.mark.parametrize(
+    ("version", "osc", "told"), [("1.2.0", "auto", True), ("1.1.3", "auto", False), ("1.2.0", "off", False)]
+)
+def test_the_terminal_is_told_progress_where_its_version_draws_it(version: str, osc: str, told: bool) -> None:
+    environ = {"TERM": "xterm-ghostty", "TERM_PROGRAM": "ghostty", "TERM_PROGRAM_VERSION": version}
+    found = host_status(Config(osc=osc), environ).osc
+    assert (found.name, found.type, found.detected, found.enabled) == (f"Ghostty {version}", "terminal", True, told)

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 COMMANDS = frozenset(
     (
-        "run",
         "status",
         "replay",
         "explain",
@@ -78,6 +77,8 @@ class Options:
 def parse(arguments: Sequence[str]) -> tuple[Options, list[str]] | None:
     """Split a command line (without the program's name) into our options and the agent's command line.
 
+    A leading `run` is our own word for what happens without it.
+
     Returns:
         The options and the agent's argv, or None when the line is not a run but one of our commands, or asks for help.
 
@@ -85,7 +86,7 @@ def parse(arguments: Sequence[str]) -> tuple[Options, list[str]] | None:
         UsageError: an unknown option, an option without its value, or no agent after `--`.
     """
     options = Options()
-    position = 0
+    position = int(arguments[:1] == ["run"])
     while position < len(arguments):
         word = arguments[position]
         if word == "--":

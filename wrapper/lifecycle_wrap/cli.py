@@ -120,6 +120,28 @@ def demo(
 
 
 @app.command()
+def status(
+    json: Annotated[bool, typer.Option("--json", help="As one JSON object.")] = False,
+    config: Annotated[Path | None, typer.Option("--config", metavar="FILE", help="As in a normal run.")] = None,
+) -> None:
+    """Tell which hosts an agent started here would be reported to, and why; nothing is started or asked.
+
+    Example: lifecycle-wrap status
+    """
+    import os
+    import sys
+
+    from .config import load_config
+    from .status import host_status
+
+    loaded, problems = load_config(config, os.environ)
+    for problem in problems:
+        print(problem, file=sys.stderr)
+    found = host_status(loaded, os.environ)
+    print(found.to_json() if json else found.to_text())
+
+
+@app.command()
 def reset() -> None:
     """Repair the terminal after a program that was killed: its modes, its keys, its colours; nothing is erased.
 

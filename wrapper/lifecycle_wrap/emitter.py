@@ -39,6 +39,12 @@ def sequence(payload: bytes, terminal: Terminal) -> bytes:
     return terminal.wrap(written) if terminal.wrap else written
 
 
+def draws_progress(policy: str, terminal: Terminal) -> bool:
+    """Tell whether progress goes out: `policy` is `off`, `auto` (where it is drawn) or `on` (where it does no harm)."""
+    harmless = not terminal.misreads_progress and not terminal.is_multiplexer
+    return policy != "off" and (terminal.draws_progress or (policy == "on" and harmless))
+
+
 class ProgressBar:
     """Progress in the tab, the dock or the taskbar; where it is ours, the agent's own is taken out.
 
@@ -69,9 +75,7 @@ class ProgressBar:
 
     @property
     def _may_draw(self) -> bool:
-        terminal = self._terminal
-        harmless = not terminal.misreads_progress and not terminal.is_multiplexer
-        return self._policy != "off" and (terminal.draws_progress or (self._policy == "on" and harmless))
+        return draws_progress(self._policy, self._terminal)
 
     def use(self, terminal: Terminal) -> None:
         """Take the terminal that was found."""

@@ -11,13 +11,16 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
+from .emitter import draws_progress
 from .hosts import records
 from .hosts.selection import survey
+from .terminals import UNKNOWN, identify
 
 if TYPE_CHECKING:
     from .config import Config
 
 COMMAND_TYPE = "command"
+TERMINAL_TYPE = "terminal"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +29,7 @@ class HostState:
 
     Attributes:
         name: the host's, or the command sink's.
-        type: `native`, `multiplexer`, `sidebar`, `register`, `adapter` (of another package) or `command`.
+        type: `native`, `multiplexer`, `sidebar`, `register`, `adapter` (of another package), `command` or `terminal`.
         detected: it is around us; False also where it was not looked for.
         enabled: it would be told.
         reason: why, in words.
@@ -57,12 +60,14 @@ class Status:
         enabled: False when everything is switched off.
         reason: why.
         adapters: every host and command sink, by type and name.
+        osc: whether the terminal would be told progress; its name is the terminal's.
         notices: of all running sessions of this user.
     """
 
     enabled: bool
     reason: str
     adapters: tuple[HostState, ...]
+    osc: HostState
     notices: tuple[Notice, ...]
 
     def to_json(self) -> str:
@@ -72,7 +77,7 @@ class Status:
     def to_text(self) -> str:
         """Return the status as lines to read."""
         lines = [f"Lifecycle: {_word(self.enabled)} ({self.reason})"]
-        for host in self.adapters:
+        for host in (*self.adapters, self.osc):
             label = f"{host.name} [{host.type}]"
             flags = f"detected={_word(host.detected):5} enabled={_word(host.enabled):5}"
             lines.append(f"{label:<22} {flags} {host.reason}")
@@ -90,7 +95,25 @@ def host_status(config: Config, environ: Mapping[str, str]) -> Status:
         reason = "explicitly configured" if config.enabled else f"{config.off_reason}; not started"
         states.append(HostState(command.name, COMMAND_TYPE, detected=True, enabled=config.enabled, reason=reason))
     states.sort(key=lambda state: (state.type, state.name))
-    return Status(config.enabled, config.off_reason or "enabled", tuple(states), _notices(environ))
+    return Status(
+        config.enabled, config.off_reason or "enabled", tuple(states), _osc(config, environ), _notices(environ)
+    )
+
+
+def _osc(config: Config, environ: Mapping[str, str]) -> HostState:
+    """What follows for the terminal that the environment shows; a session also asks it."""
+    terminal = identify(environ)
+    version = ".".join(map(str, terminal.version))
+    enabled = config.enabled and draws_progress(config.osc, terminal)
+    if not config.enabled:
+        reason = config.off_reason
+    elif config.osc == "off":
+        reason = "disabled by lifecycle.osc"
+    elif terminal.misreads_progress:
+        reason = "this version takes progress for a notification"
+    else:
+        reason = f'progress is {"drawn" if terminal.draws_progress else "not known to be drawn"} (osc = "{config.osc}")'
+    return HostState(f"{terminal.name} {version}".rstrip(), TERMINAL_TYPE, terminal is not UNKNOWN, enabled, reason)
 
 
 def _notices(environ: Mapping[str, str]) -> tuple[Notice, ...]:

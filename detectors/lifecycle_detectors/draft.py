@@ -27,6 +27,7 @@ class Draft:
         self._open = False
         self._typing = False
         self._is_command = False
+        self._edited = False
         self._line_before: list[str] = []
 
     def press(self, press: keyboard.Press, evidence: Evidence, now: float) -> bool:
@@ -62,6 +63,7 @@ class Draft:
         if not self._typing:
             self._is_command = data.startswith(b"/")
         self._typing = data[-1:] >= b" "
+        self._edited = self._edited or any(byte < 0x20 or byte == 0x7F for byte in data)
         if not self._open:
             self._open = True
             layout = self._look()
@@ -69,12 +71,15 @@ class Draft:
             self._line_before = layout.region_lines("cursor_line") if layout is not None else []
 
     def _is_taken_back(self, evidence: Evidence) -> bool:
-        """Tell whether the cursor's line is again what it was before the draft: nothing of it is left."""
-        layout = self._look()
+        """Tell whether the cursor's line is again what it was before the draft: nothing of it is left.
+
+        What was typed without a key that takes back is there, though it may not have been echoed yet.
+        """
+        layout = self._look() if self._edited else None
         if layout is None or not evidence.undrafted:
             return False
         return layout.left_of_cursor == evidence.undrafted and layout.region_lines("cursor_line") == self._line_before
 
     def _end(self, evidence: Evidence) -> None:
-        self._open = self._typing = False
+        self._open = self._typing = self._edited = False
         evidence.undrafted = ""

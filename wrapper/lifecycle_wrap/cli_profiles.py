@@ -171,17 +171,17 @@ def profiles_test(
         raise fail(f"{folder}: no such folder; give a folder of .cast files", USAGE_ERROR)
     chosen = catalog.get(profile) if profile else None
     results = []
-    for tested in command.test(folder, catalog, chosen, screen=not no_screen, signals=not no_signals):
-        results.append(tested)
-        print(command.test_row(tested))
-        if verbose and tested.comparison is not None and not tested.passed:
-            print(difference(tested.comparison, screen=not no_screen, signals=not no_signals))
+    for scored in command.scores(folder, catalog, chosen, screen=not no_screen, signals=not no_signals):
+        results.append(scored)
+        print(command.score_row(scored))
+        if verbose and scored.comparison is not None and not scored.passed:
+            print(difference(scored.comparison, screen=not no_screen, signals=not no_signals))
     if not results:
         raise fail(f"{folder}: has no recording with a marker state:...; see lifecycle-wrap record --annotate")
-    scores = [tested.comparison.score for tested in results if tested.comparison is not None]
+    scores = [scored.comparison.score for scored in results if scored.comparison is not None]
     hits, owed = sum(score.hits for score in scores), sum(score.transitions for score in scores)
     print(f"{len(results)} recordings: {hits} of {owed} changes in time, {sum(len(s.false) for s in scores)} false")
-    if not all(tested.passed for tested in results):
+    if not all(scored.passed for scored in results):
         raise typer.Exit(1)
 
 

@@ -109,7 +109,7 @@ def recordings(folder: Path) -> list[Path]:
 
 
 @dataclass(frozen=True, slots=True)
-class Tested:
+class Scored:
     """One recording of `profiles test`: its comparison, or why there is none."""
 
     path: Path
@@ -122,7 +122,7 @@ class Tested:
         return self.comparison is not None and self.comparison.score.perfect
 
 
-def test(folder: Path, catalog: Catalog, profile: Profile | None, *, screen: bool, signals: bool) -> Iterator[Tested]:
+def scores(folder: Path, catalog: Catalog, profile: Profile | None, *, screen: bool, signals: bool) -> Iterator[Scored]:
     """Score each recording below a folder against its markers; those without markers are left out.
 
     Args:
@@ -138,19 +138,19 @@ def test(folder: Path, catalog: Catalog, profile: Profile | None, *, screen: boo
             chosen = profile or profile_for(recording, catalog)
             comparison = compare(recording, chosen, screen=screen, signals=signals)
         except RecordingError as error:
-            yield Tested(path, None, str(error))
+            yield Scored(path, None, str(error))
             continue
         if comparison.truth:
-            yield Tested(path, comparison)
+            yield Scored(path, comparison)
 
 
-def test_row(tested: Tested) -> str:
+def score_row(scored: Scored) -> str:
     """Return one recording's result as a row."""
-    if tested.comparison is None:
-        return f"ERROR  {tested.problem}"
-    score = tested.comparison.score
-    word = "ok   " if tested.passed else "SHORT"
+    if scored.comparison is None:
+        return f"ERROR  {scored.problem}"
+    score = scored.comparison.score
+    word = "ok   " if scored.passed else "SHORT"
     return (
-        f"{word}  {tested.path}: {score.hits} of {score.transitions} changes in time, {len(score.false)} false"
-        f" (profile {tested.comparison.profile.name})"
+        f"{word}  {scored.path}: {score.hits} of {score.transitions} changes in time, {len(score.false)} false"
+        f" (profile {scored.comparison.profile.name})"
     )

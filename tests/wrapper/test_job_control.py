@@ -19,6 +19,11 @@ from tests.support.waiting import wait_until
 
 PROGRAM = shlex.join(WRAPPER)
 FULL_SCREEN = shlex.join([sys.executable, str(Path(__file__).parents[1] / "support" / "full_screen_agent.py")])
+# No shell loop: a shell between vfork and exec of a child that Ctrl-Z has stopped cannot stop itself.
+TOLD_BY_SIGNAL = python_agent(
+    "signal.signal(getattr(signal, 'SIG' + sys.argv[1]), lambda *_: (say('told'), os._exit(9)))\n"
+    "say('rea' 'dy')\nwhile True: time.sleep(0.02)\n"
+)
 CTRL_Z = "\x1a"
 CTRL_C = "\x03"
 
@@ -170,7 +175,7 @@ def test_output_goes_on_in_the_background(shell: Shell, place: Place) -> None:
 
 
 def test_a_stopped_job_can_be_ended(shell: Shell, place: Place) -> None:
-    shell.start(f"{PROGRAM} -- sh -c \"trap 'echo ended; exit 9' TERM; echo ready; while :; do sleep 0.02; done\"")
+    shell.start(f"{PROGRAM} -- {shlex.join([*TOLD_BY_SIGNAL, 'TERM'])}")
     shell.terminal.expect_exact(b"ready")
     stopped_by_key(shell)
     shell.run("kill %1; fg")
@@ -178,6 +183,17 @@ def test_a_stopped_job_can_be_ended(shell: Shell, place: Place) -> None:
     shell.terminal.sendline("exit")
     finished(shell.terminal)
     place.await_no_process()
+
+
+@pytest.mark.parametrize("number", ["INT", "TERM", "USR1"])
+def test_a_signal_that_comes_while_stopped_reaches_the_agent(shell: Shell, number: str) -> None:
+    shell.start(f"{PROGRAM} -- {shlex.join([*TOLD_BY_SIGNAL, number])}")
+    shell.terminal.expect_exact(b"ready")
+    stopped_by_key(shell)
+    # By its process id and without a SIGCONT, unlike `kill %1`.
+    shell.run(f"kill -{number} $(jobs -p)")
+    assert b"told" in shell.run("fg")
+    assert shell.run("echo status $?").strip() == b"status 9"
 
 
 def test_the_end_of_the_shell_ends_a_stopped_job(shell: Shell, place: Place) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import select
 import termios
 
 from . import monitor
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 # Descriptors are small numbers; closing above this one would only cost time where there is no close_range(2).
 DESCRIPTOR_LIMIT = 1 << 16
 ERRNO_SIZE = 4
+# The monitor answers at once; that it may have been stopped or killed must not stop us. In seconds.
+RESUME_LIMIT = 1.0
 
 
 def exit_code(status: int) -> int:
@@ -117,9 +120,14 @@ class Child:
             yield data[start : start + 1], int.from_bytes(data[start + 1 : start + monitor.MESSAGE_SIZE], "big")
 
     def resume(self, foreground: bool) -> None:
-        """Continue the stopped agent, in the foreground of its terminal or in the background."""
+        """Continue the stopped agent, in the foreground of its terminal or in the background.
+
+        Keys may be written to the PTY when this returns: those that make signals reach the agent.
+        """
         try:
             os.write(self._commands, monitor.FOREGROUND if foreground else monitor.BACKGROUND)
+            if select.select([self.messages], [], [], RESUME_LIMIT)[0]:
+                os.read(self.messages, monitor.MESSAGE_SIZE)
         except OSError:
             return  # the monitor is gone; its end is on the way to us
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import gc
 import os
-import sys
 
 from .environment import inside_wrapped_session, switched_off
 from .program import ProgramError, execute, find_program
@@ -53,11 +52,11 @@ def run(options: Options, argv: Sequence[str]) -> int:
 
 
 def _run_without_terminal(options: Options, path: str, argv: Sequence[str], environ: Mapping[str, str]) -> int:
-    if options.headless:
-        from . import headless
+    if not options.headless:
+        execute(path, argv, environ)
+    from . import headless
 
-        return headless.run(options, path, argv, environ)
-    execute(path, argv, environ)
+    return headless.run(options, path, argv, environ)
 
 
 def _refused(name: str, error: OSError) -> int:

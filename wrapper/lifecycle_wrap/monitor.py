@@ -11,7 +11,7 @@ the agent.
 
 Messages to us are five bytes: one letter and a big-endian number. `P` the agent's process id, once; `S` it stopped,
 with the signal; `E` it ended, with the wait status. Our answer to `S` is one byte: `F` continue it in the foreground
-of the PTY, `B` in the background.
+of the PTY, `B` in the background; `C` comes back when the terminal is the right group's, so that a Ctrl-C is, too.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 STARTED = b"P"
 STOPPED = b"S"
+CONTINUED = b"C"
 ENDED = b"E"
 MESSAGE_SIZE = 5
 
@@ -118,6 +119,7 @@ def _watch(agent: int, parent: int, messages: int, commands: int, restore_outer:
             hang_up(signal.SIGHUP, None)
             continue
         _give_terminal(agent if command == FOREGROUND else os.getpgrp())
+        _send(messages, CONTINUED, 0)
         _signal_group(agent, signal.SIGCONT)
     restore_outer_if_alone()
     # What the agent leaves running in its group would get a SIGHUP at our end if it still had the terminal.

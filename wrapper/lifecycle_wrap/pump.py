@@ -369,6 +369,7 @@ class Pump:
         self._readiness.want(child.messages, READ)
         outer.restore()
         stopped = self._signals.stop_ourselves(number if wants_terminal else signal.SIGTSTP)
+        self._take_signals()  # before raw mode: what came meanwhile may be from the keyboard
         self._take_terminal()
         foreground = outer.foreground()
         if wants_terminal and not (stopped or foreground):

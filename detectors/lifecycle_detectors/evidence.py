@@ -203,7 +203,7 @@ class Evidence:
         command_at: when the user last pressed Enter after a draft that began with a slash.
         held_at: since when a hold rule holds.
         unblocked_at: when a dialog was last seen to be gone.
-        ready_at: when the agent was first published as idle: its start is over.
+        rested_at: when the agent was last published as idle; `NEVER` as long as it starts.
         standing: the id of the rule that last spoke for the published state, or empty.
         line_editor: `on` while the agent has bracketed paste (DECSET 2004) on, else `off`; empty when it never had.
         spoke: the id of the rule that last spoke for any state, or empty.
@@ -232,7 +232,7 @@ class Evidence:
     command_at: float = NEVER
     held_at: float = NEVER
     unblocked_at: float = NEVER
-    ready_at: float = NEVER
+    rested_at: float = NEVER
     standing: str = ""
     line_editor: Stamped = field(default_factory=Stamped)
     spoke: str = ""

@@ -79,6 +79,7 @@ class Condition:
         after_submit: the evidence is younger than the user's last submit.
         before_submit: the region has not changed since the user's last submit.
         since_submit: the region changed at least so many seconds after the user's last submit.
+        pending: with entered: the agent has not come to rest since.
         expected: for `composer`, `alternate`, `cursor`, `startup` and `line_editor`: whether it has to be so.
     """
 
@@ -99,6 +100,7 @@ class Condition:
     after_submit: bool = False
     before_submit: bool = False
     since_submit: float | None = None
+    pending: bool = False
     expected: bool = True
 
     def holds(self, evidence: Evidence, moment: Moment) -> bool:
@@ -209,7 +211,7 @@ def _cursor(condition: Condition, evidence: Evidence, moment: Moment) -> bool:
 
 
 def _startup(condition: Condition, evidence: Evidence, moment: Moment) -> bool:
-    return (evidence.ready_at == NEVER) is condition.expected
+    return (evidence.rested_at == NEVER) is condition.expected
 
 
 def _unblocked(condition: Condition, evidence: Evidence, moment: Moment) -> bool:
@@ -246,6 +248,8 @@ def _standing(condition: Condition, evidence: Evidence, moment: Moment) -> bool:
 def _entered(condition: Condition, evidence: Evidence, moment: Moment) -> bool:
     entered = evidence.entered
     if entered.set_at == NEVER or entered.text not in condition.values:
+        return False
+    if condition.pending and evidence.rested_at > entered.set_at:
         return False
     return _timely(condition, evidence, entered.set_at, moment)
 

@@ -316,8 +316,8 @@ class Session:
 
     def _publish(self, change: Change[Rule], events: list[SessionEvent]) -> None:
         rule, at = change.reason, change.at
-        if change.state is State.IDLE and self._evidence.ready_at == NEVER:
-            self._evidence.ready_at = at
+        if change.state is State.IDLE:
+            self._evidence.rested_at = at
         self._evidence.standing = rule.id
         was_idle = change.previous in (State.IDLE, State.UNKNOWN)
         entered = change.state is not change.previous

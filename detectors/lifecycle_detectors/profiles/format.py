@@ -57,7 +57,8 @@ A CONDITION is a table with one subject and what narrows it:
     { line_editor = true, still?, fresh?, after_submit?, within? }  # bracketed paste (DECSET 2004): on, or off
     { standing = ["rule-id"] }                                 # one of these rules last spoke for the published state
     { input = ["submit"], fresh?, after_submit? }              # key submit interrupt
-    { entered = ["rule-id"], fresh? }                          # Enter after typing, while one of these rules spoke
+    { entered = ["rule-id"], fresh?, pending? = true }         # Enter after typing, while one of these rules spoke;
+                                                               # pending: the agent has not come to rest since
 
 `line` is searched in each logical line of the region, `text` in the whole region as one line (both without box sides
 and frame rows, each run of blanks made one), `row` in each row as it is rendered; none of them: the region has text, unless
@@ -491,7 +492,8 @@ def _read_rules(table: _Table, condition: Condition) -> Condition:
 
 
 def _read_entered(table: _Table, condition: Condition) -> Condition:
-    return replace(_read_rules(table, condition), fresh=table.seconds("fresh"))
+    fresh, pending = table.seconds("fresh"), table.take("pending", bool, False)
+    return replace(_read_rules(table, condition), fresh=fresh, pending=pending)
 
 
 def _read_flag(table: _Table, condition: Condition) -> Condition:

@@ -187,3 +187,21 @@ def test_the_profile_follows_the_program_that_a_shell_brings_to_the_foreground(r
     run.terminal.send("exit\r")
     run.end()
     assert run.states()[-1] == "release"
+
+
+def test_explain_writes_the_reason_of_each_state(run: Run) -> None:
+    log = run.folder / "why.txt"
+    run.start(report("idle"), "for:1", report("blocked:kind=permission"), "for:2", options=("--explain", str(log)))
+    for key, state in (("1", "idle"), ("2", "blocked")):
+        run.await_state(state)
+        run.terminal.send(key)
+    run.end()
+    text = log.read_text()
+    assert text.index("generic/status-idle") < text.index("generic/status-permission")
+
+
+def test_an_explain_file_that_cannot_be_written_is_told_after_the_end(run: Run) -> None:
+    run.start("say:hello", "exit:3", options=("--explain", str(run.folder / "no" / "why.txt")))
+    output, status = run.end()
+    assert status == 3
+    assert b"cannot be written" in output

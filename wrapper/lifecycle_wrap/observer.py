@@ -39,6 +39,7 @@ from .outward import Outward
 from .projection import Identity, LifecycleEvent, Projector
 
 if TYPE_CHECKING:
+    from .explain import ExplainLog
     from .recorder import Recorder
 
 
@@ -160,6 +161,7 @@ class SessionObserver(Observer):
             time.time_ns,
             titles=config.titles,
         )
+        self._explain = self._start_explaining(options, now)
         self._recorder = self._start_recorder(options, size, argv, environ, now)
         self._only_follows = False
         self._foreground: Foreground | None = None
@@ -269,12 +271,20 @@ class SessionObserver(Observer):
         released = self._projector.released()
         if released is not None:
             self._publish([released])
-        if self._recorder is not None:
-            self._recorder.close()
-            if self._recorder.problem:
-                self.notices.append(f"lifecycle-wrap: {self._recorder.problem}")
+        for file in (self._recorder, self._explain):
+            if file is not None:
+                file.close()
+                if file.problem:
+                    self.notices.append(f"lifecycle-wrap: {file.problem}")
         if self._manager is not None:
             self._manager.close()
+
+    def _start_explaining(self, options: Options, now: float) -> ExplainLog | None:
+        if options.explain is None:
+            return None
+        from .explain import ExplainLog
+
+        return ExplainLog(options.explain, now)
 
     def _start_recorder(
         self, options: Options, size: Size, argv: Sequence[str], environ: Mapping[str, str], now: float
@@ -290,8 +300,9 @@ class SessionObserver(Observer):
 
     def _take(self, events: list[SessionEvent], now: float) -> None:
         if events:
-            if self._recorder is not None and self._recorder.annotates:
-                self._annotate(self._recorder, events)
+            for event in events:
+                if isinstance(event, StateChanged):
+                    self._note_state(event)
             self._publish(self._projector.project(events))
             self._outward.take(events)
         self._update(now)
@@ -301,10 +312,11 @@ class SessionObserver(Observer):
         self.to_outer += self._outward.update(now)
         self._update_deadline()
 
-    def _annotate(self, recorder: Recorder, events: list[SessionEvent]) -> None:
-        for event in events:
-            if isinstance(event, StateChanged) and event.state is not event.previous:
-                recorder.mark(f"state:{event.state}", event.at)
+    def _note_state(self, change: StateChanged) -> None:
+        if self._explain is not None:
+            self._explain.changed(self._session, change)
+        if self._recorder is not None and self._recorder.annotates and change.state is not change.previous:
+            self._recorder.mark(f"state:{change.state}", change.at)
 
     def _update_deadline(self) -> None:
         deadlines = (self._session.next_deadline, self._outward.deadline)

@@ -86,7 +86,7 @@ def test_a_sink_is_told_each_state_in_order_and_the_release_last_and_once(run: R
     assert [event["message"] for event in run.events()][2] == "Waiting for approval"
     sequences = [event["sequence"] for event in run.events()]
     assert sequences == sorted(set(map(int, map(str, sequences))))
-    assert b"7501" not in output  # the outer terminal never asked for reports
+    assert b"7501;state" not in output  # the outer terminal never asked for reports
 
 
 def test_our_answer_comes_right_before_the_device_attributes_of_a_terminal_that_does_not_answer(run: Run) -> None:
@@ -97,7 +97,7 @@ def test_our_answer_comes_right_before_the_device_attributes_of_a_terminal_that_
     run.await_state("idle")
     run.terminal.send("end")
     output, _ = run.end()
-    assert b"7501" not in output
+    assert b"7501;state" not in output
 
 
 def test_a_terminal_that_answers_is_the_only_one_to_answer_and_gets_the_reports(run: Run) -> None:

@@ -328,7 +328,9 @@ class Pump:
     def _leave_terminal(self) -> None:
         """Write what waits for the outer terminal, and what leaves it as it was found."""
         self._has_left = True
-        self._write_outer(self._watch.leave())
+        left = self._watch.leave()
+        self._write_outer(b"")  # what the observer held back comes before
+        self._write_outer(left)
         self._drain()
 
     def _repaint(self) -> None:

@@ -56,6 +56,11 @@ RESIZE_REST = 0.5
 SCREEN_SLICE = 1 << 15
 """Bytes the screen model may take in one call: about 20 ms of pyte, so that a key is never delayed by more."""
 
+FLOOD_GAP = 0.02
+SLICE_PAUSE = 0.05
+"""While output comes at gaps shorter than the first, a slice is taken only so often: in a flood the bytes come first, and
+the backlog skips what nobody will see."""
+
 BEL = 7
 RIS = "c"
 BRACKETED_PASTE = 2004
@@ -263,7 +268,9 @@ class Session:
         if self._backlog is not None and self._backlog.pending:
             self._backlog.work(SCREEN_SLICE)
             if self._backlog.pending:
-                return False
+                flows = now - self._evidence.output_at < FLOOD_GAP
+                self._judge_at = now + SLICE_PAUSE if flows else now
+                return flows
         self._judge_at = None
         for press in self._keyboard.flush():
             self._press(press, now)

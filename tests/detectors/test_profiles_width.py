@@ -8,59 +8,17 @@ from itertools import product
 
 import pytest
 
-from lifecycle_detectors import Catalog, Session, Size, State, make_screen
-from tests.support.scenes import AGENTS, Agent
-from tests.support.stage import Stage
+from lifecycle_detectors import Size, State
+from tests.support.actor import BY_NAME, Actor
+from tests.support.scenes import Agent
 
 WIDTHS = (30, 36, 44, 60, 100, 200, 300)
 HEIGHTS = (8, 12, 20, 30, 60)
-FRAME = 0.1
 CHOICE = re.compile(r"[\s│┃]*(?:[❯›●→] ?(?:\d\.|○|Yes|Approve)|△|1\. Alpha|Cline needs)")
 """From this row on a dialog has to be on the screen."""
 SIZES = [Size(rows=height, columns=width) for width, height in product(WIDTHS, HEIGHTS)]
-BY_NAME = {agent.profile: agent for agent in AGENTS}
 
 pytestmark = pytest.mark.parametrize("profile", BY_NAME)
-
-
-class Actor(Stage):
-    """An agent that draws its scenes at the terminal's size, on the alternate screen."""
-
-    def __init__(self, agent: Agent, size: Size) -> None:
-        session = Session(Catalog().get(agent.profile), size, 0.0, screen=make_screen)
-        super().__init__(session, 0.0, size)
-        self.agent = agent
-        self.draw(b"\x1b[?1049h\x1b[?25l")
-
-    def show(self, rows: Sequence[str]) -> None:
-        """Draw rows at the bottom; what has no room is cut off above."""
-        shown = [*[""] * self.size.rows, *rows][-self.size.rows :]
-        drawn = "".join(f"\x1b[{number};1H\x1b[2K{row}" for number, row in enumerate(shown, 1))
-        self.draw(f"\x1b[?2026h{drawn}\x1b[?2026l".encode())
-
-    def rest(self) -> None:
-        self.show(self.agent.at_rest(self.size.columns))
-
-    def work(self, seconds: float = 1.5) -> None:
-        for frame in range(int(seconds / FRAME)):
-            self.show(self.agent.at_work(self.size.columns, frame))
-            self.wait(FRAME)
-
-    def ask(self, dialog: Sequence[str]) -> None:
-        self.show(self.agent.asking(self.size.columns, dialog))
-
-    def begin(self) -> None:
-        """Come to rest, then take a task."""
-        self.rest()
-        self.wait(3.0)
-        assert self.state is State.IDLE
-        self.type(b"task")
-        self.wait(0.5)
-        self.type(b"\r")
-
-    def resize(self, size: Size) -> None:
-        self.session.resize(size, self.now)
-        self.size = size
 
 
 def fitting(agent: Agent, dialog: Sequence[str]) -> list[Size]:

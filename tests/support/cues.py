@@ -116,6 +116,9 @@ ENDED: tuple[tuple[str, ...], ...] = (
     ("Gemini CLI is restarting to apply the trust changes...",),
     ("Please use /login to sign in to use Copilot",),
     ("bypass permissions on", "auto mode on"),
+    ("⌕ Search…", "ctrl+r to toggle"),
+    ("Showing detailed transcript · ctrl+o to toggle",),
+    ("Jump to bottom (ctrl+end) ↓",),
 )
 
 ALL = DIALOGS + WORKING + ENDED

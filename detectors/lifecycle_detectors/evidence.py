@@ -152,12 +152,17 @@ class ScreenView:
             self._text[region] = " ".join(line for line in self.lines(region) if not is_frame(line))
         return self._text[region]
 
-    def moved_at(self, region: str, pattern: re.Pattern[str] | None, *, spun: bool) -> float:
-        """When the youngest motion was in a row of the region, one that matches where a pattern is given."""
+    def moved_at(self, region: str, pattern: re.Pattern[str] | None, *, spun: bool, raw: bool = False) -> float:
+        """When the youngest motion was in a row of the region, one that matches where a pattern is given.
+
+        `raw` matches the row as it is rendered, else as `lines` gives it.
+        """
         newest = NEVER
         for row in self._motion.rows(self.layout.region(region)):
             at = row.spun_at if spun else row.moved_at
-            if at > newest and (pattern is None or pattern.search(bare(row.text))):
+            if at <= newest:
+                continue
+            if pattern is None or pattern.search(row.text if raw else " ".join(bare(row.text).split())):
                 newest = at
         return newest
 

@@ -182,7 +182,7 @@ def _region(condition: Condition, evidence: Evidence, moment: Moment) -> bool:
     for seconds, spun in ((condition.moving, False), (condition.spinning, True)):
         if seconds is not None:
             pattern = None if condition.flat else condition.pattern
-            moved_at = screen.moved_at(condition.region, pattern, spun=spun)
+            moved_at = screen.moved_at(condition.region, pattern, spun=spun, raw=condition.raw)
             if not moment.within(moved_at, seconds):
                 return False
     return True

@@ -182,8 +182,8 @@ def test_flow_holds_while_output_comes() -> None:
 
 def test_startup_ends_with_the_first_idle() -> None:
     assert holds(condition("startup"), Evidence(), 1.0)[0]
-    assert not holds(condition("startup"), Evidence(ready_at=0.5), 1.0)[0]
-    assert holds(condition("startup", expected=False), Evidence(ready_at=0.5), 1.0)[0]
+    assert not holds(condition("startup"), Evidence(rested_at=0.5), 1.0)[0]
+    assert holds(condition("startup", expected=False), Evidence(rested_at=0.5), 1.0)[0]
 
 
 # --- the screen

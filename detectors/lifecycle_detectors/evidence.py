@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from .layout import Layout, Region, bare, is_frame
+from .frames import bare, is_frame
+from .layout import Layout, Region
 
 SPINNERS = re.compile(
     "["

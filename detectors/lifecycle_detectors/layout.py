@@ -34,6 +34,17 @@ from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
+from .frames import (
+    bare,
+    has_bar,
+    has_sides,
+    is_bar_bottom,
+    is_box_bottom,
+    is_box_top,
+    is_dashed,
+    is_edge,
+    is_rule,
+)
 from .screen_cells import WIDTHS
 
 REGIONS = frozenset(
@@ -68,17 +79,6 @@ STATUS_PARAGRAPHS = 2
 MODE_LINES = 2
 """A line that tells the mode may stand between the composer's rule and its prompt; it wraps on narrow screens."""
 
-_RULE = re.compile(r"^\s*[╭┌╔├╰└╚]?[─━═▔▁╌┄┈▀▄]{2,}")
-_RULE_END = re.compile(r"[─━═▔▁╌┄┈▀▄]{2,}\s?[─━═▔▁╌┄┈▀▄]*[╮┐╗┤╯┘╝]?\s*$")
-_RULE_GLYPHS = "─━═▔▁╌┄┈▀▄"
-_SIDES = "│┃║|▌▐"
-_FRAME_GLYPHS = _RULE_GLYPHS + _SIDES + "╭╮╰╯┌┐└┘├┤┬┴┼╔╗╚╝╠╣╹╻ \t"
-_BOX_TOP = re.compile(r"^\s*[╭┌╔╻][─━═▄]{2,}")
-_BOX_BOTTOM = re.compile(r"^\s*[╰└╚╹][─━═▀]{2,}")
-_BAR = re.compile(r"^\s*[┃▌]")
-_BAR_BOTTOM = re.compile(r"^\s*╹▀{2,}")
-_GAP = re.compile(r"\s{3,}\S")
-
 
 class Region(NamedTuple):
     """Rows `first` to `last` (exclusive) of the screen; empty when `first == last`."""
@@ -112,46 +112,6 @@ class ComposerShape:
 
 
 FRAMES = frozenset({"rules", "top-rule", "box", "bar", "none"})
-
-
-def bare(row: str) -> str:
-    """Return a row without the sides of a box around it and without outer blanks."""
-    text = row.strip()
-    if text[:1] and text[0] in _SIDES:
-        text = text.lstrip(_SIDES + " ")
-    if text[-1:] and text[-1] in _SIDES:
-        text = text.rstrip(_SIDES + " ")
-    return text.strip()
-
-
-def is_rule(row: str) -> bool:
-    """Tell whether a row is a horizontal rule, alone or with a label in it (`── input ───`).
-
-    A rule with a gap is one that something else was drawn over.
-    """
-    text = row.strip()
-    if len(text) < 3 or text[0] not in _RULE_GLYPHS:
-        return False
-    if not _RULE.match(text) or _GAP.search(text):
-        return False
-    drawn = sum(text.count(glyph) for glyph in _RULE_GLYPHS)
-    return drawn * 2 >= len(text) or bool(_RULE_END.search(text))
-
-
-def is_frame(row: str) -> bool:
-    """Tell whether a row has nothing but the glyphs of frames."""
-    return not row.strip(_FRAME_GLYPHS)
-
-
-def _has_sides(row: str) -> bool:
-    """Tell whether a row runs from one side of a box to the other; `├───┤` divides it."""
-    text = row.strip()
-    return len(text) > 1 and text[0] in _SIDES + "├╠" and text[-1] in _SIDES + "┤╣"
-
-
-def is_dashed(row: str) -> bool:
-    """Tell whether a rule is a dashed one: it divides the inside of a dialog."""
-    return row.lstrip()[:1] in ("╌", "┄", "┈")
 
 
 def _first_columns(row: str, columns: int) -> str:
@@ -220,7 +180,7 @@ class Layout:
             if first is not None:
                 found = Region(first, self._composer_end(index))
                 return found if self._has_footer(found.last, shape) else NOWHERE
-            if shape.frame != "none" and _BOX_TOP.match(self.rows[index]):  # what is above a box was said earlier
+            if shape.frame != "none" and is_box_top(self.rows[index]):  # what is above a box was said earlier
                 break
         return NOWHERE
 
@@ -236,9 +196,9 @@ class Layout:
             return index
         texts = 0
         for above in range(index - 1, -1, -1):
-            if is_rule(self.rows[above]) or _BOX_TOP.match(self.rows[above]):
+            if is_rule(self.rows[above]) or is_box_top(self.rows[above]):
                 return above + 1
-            if _BOX_BOTTOM.match(self.rows[above]):
+            if is_box_bottom(self.rows[above]):
                 return None  # the end of another box
             texts += bool(self.rows[above].strip())
             if texts > MODE_LINES:
@@ -254,7 +214,7 @@ class Layout:
     def _composer_end(self, first: int) -> int:
         """A draft of several rows goes on until a blank row or a frame."""
         last = first + 1
-        while last < self.end and self.rows[last].strip() and not self._is_edge(last):
+        while last < self.end and self.rows[last].strip() and not is_edge(self.rows[last]):
             last += 1
         return last
 
@@ -276,7 +236,7 @@ class Layout:
 
     def _beside_bar(self, shape: ComposerShape) -> Region:
         for last in range(self.end - 1, -1, -1):
-            if not _BAR_BOTTOM.match(self.rows[last]):
+            if not is_bar_bottom(self.rows[last]):
                 continue
             first = self._bar_start(last)
             if any(self._is_prompt(index, shape) for index in range(first, last)):
@@ -286,13 +246,9 @@ class Layout:
     def _bar_start(self, end: int) -> int:
         """Return the first of the rows with a bar that end at `end`; `end` itself where there are none."""
         first = end
-        while first > 0 and _BAR.match(self.rows[first - 1]):
+        while first > 0 and has_bar(self.rows[first - 1]):
             first -= 1
         return first
-
-    def _is_edge(self, index: int) -> bool:
-        row = self.rows[index]
-        return is_rule(row) or bool(_BOX_TOP.match(row)) or bool(_BOX_BOTTOM.match(row))
 
     @cached_property
     def above_composer(self) -> Region:
@@ -300,7 +256,7 @@ class Layout:
         if self.composer == NOWHERE:
             return NOWHERE
         last = self.composer.first
-        while last > 0 and self._is_edge(last - 1):
+        while last > 0 and is_edge(self.rows[last - 1]):
             last -= 1
         return Region(0, last)
 
@@ -326,7 +282,7 @@ class Layout:
         if self.composer == NOWHERE:
             return NOWHERE
         first = self.composer.last
-        while first < self.end and self._is_edge(first):
+        while first < self.end and is_edge(self.rows[first]):
             first += 1
         return Region(first, self.end)
 
@@ -351,9 +307,9 @@ class Layout:
         texts = 0
         for index in range(self.end - 1, -1, -1):
             row = self.rows[index]
-            if _BOX_BOTTOM.match(row) or _BOX_BOTTOM.match(bare(row)):
+            if is_box_bottom(row) or is_box_bottom(bare(row)):
                 depth += 1
-            elif _BOX_TOP.match(row) or _BOX_TOP.match(bare(row)):
+            elif is_box_top(row) or is_box_top(bare(row)):
                 depth -= 1
                 if boxes and depth <= 0 and texts >= 2:
                     return index + 1
@@ -405,13 +361,13 @@ class Layout:
         first = last = self._cursor_row
         if not 0 <= first < len(self.rows):
             return NOWHERE
-        while first >= 0 and _has_sides(self.rows[first]):
+        while first >= 0 and has_sides(self.rows[first]):
             first -= 1
-        while last < len(self.rows) and _has_sides(self.rows[last]):
+        while last < len(self.rows) and has_sides(self.rows[last]):
             last += 1
-        if first < 0 or last >= len(self.rows) or not _BOX_TOP.match(self.rows[first]):
+        if first < 0 or last >= len(self.rows) or not is_box_top(self.rows[first]):
             return NOWHERE
-        return Region(first + 1, last) if _BOX_BOTTOM.match(self.rows[last]) else NOWHERE
+        return Region(first + 1, last) if is_box_bottom(self.rows[last]) else NOWHERE
 
     @cached_property
     def last_line(self) -> Region:

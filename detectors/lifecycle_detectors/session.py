@@ -58,8 +58,8 @@ SCREEN_SLICE = 1 << 15
 
 FLOOD_GAP = 0.02
 SLICE_PAUSE = 0.05
-"""While output comes at gaps shorter than the first, a slice is taken only so often: in a flood the bytes come first, and
-the backlog skips what nobody will see."""
+"""While output comes at gaps shorter than the first, a slice is taken only so often: in a flood the bytes come first,
+and the backlog skips what nobody will see."""
 
 BEL = 7
 RIS = "c"

@@ -6,18 +6,8 @@ import re
 
 import pytest
 
-from lifecycle_detectors.layout import (
-    BOTTOM_ROWS,
-    NOWHERE,
-    REGIONS,
-    ComposerShape,
-    Layout,
-    Region,
-    bare,
-    is_dashed,
-    is_frame,
-    is_rule,
-)
+from lifecycle_detectors.frames import bare, is_dashed, is_frame, is_rule
+from lifecycle_detectors.layout import BOTTOM_ROWS, NOWHERE, REGIONS, ComposerShape, Layout, Region
 
 WIDTHS = [30, 36, 44, 60, 100, 200, 300]
 RULES = ComposerShape(re.compile(r"^❯"), re.compile(r"^❯ \d\."), "rules")

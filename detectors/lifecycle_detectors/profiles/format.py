@@ -61,9 +61,9 @@ A CONDITION is a table with one subject and what narrows it:
                                                                # pending: the agent has not come to rest since
 
 `line` is searched in each logical line of the region, `text` in the whole region as one line (both without box sides
-and frame rows, each run of blanks made one), `row` in each row as it is rendered; none of them: the region has text, unless
-`still` is asked.
-Regions: see layout.py. All patterns are Python regular expressions, at most `patterns.MAX_PATTERN` characters.
+and frame rows, each run of blanks made one), `row` in each row as it is rendered; none of them: the region has text,
+unless `still` is asked. Regions: see layout.py. All patterns are Python regular expressions, at most
+`patterns.MAX_PATTERN` characters.
 """
 
 from __future__ import annotations

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from lifecycle_detectors import Message, Profile, ProfileError, Source, State
 from lifecycle_detectors.layout import REGIONS
 from lifecycle_detectors.profiles import builtin_names, load_builtin, parse_profile
-from lifecycle_detectors.profiles.format import DEFAULT_SETTLE, MAX_CONDITIONS, MAX_RULES
+from lifecycle_detectors.profiles.conditions import MAX_CONDITIONS
+from lifecycle_detectors.profiles.format import DEFAULT_SETTLE, MAX_RULES
 from lifecycle_detectors.profiles.patterns import MAX_PATTERN, PatternProblem, compile_pattern
 from lifecycle_detectors.rules import HOLD_PRIORITY, SUBJECTS
 

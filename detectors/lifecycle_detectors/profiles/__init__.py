@@ -5,7 +5,8 @@ and the choice of a profile by a command line. Knows no agent: the TOML files do
 """
 
 from .catalog import GENERIC, Catalog, basename, builtin_names, load_builtin
-from .format import Profile, ProfileError, parse_profile
+from .format import Profile, parse_profile
+from .table import ProfileError
 
 __all__ = [
     "GENERIC",

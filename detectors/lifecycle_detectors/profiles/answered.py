@@ -26,12 +26,12 @@ from lifecycle_detectors.program_status import ProgramState
 from lifecycle_detectors.put_back import TITLE, Answered, Titles
 
 if TYPE_CHECKING:
-    from .format import _Table
+    from .table import Table
 
 STATES = frozenset(state.value for state in ProgramState if state is not ProgramState.CLEAR)
 
 
-def read_answered(table: _Table, titles: _Table | None, unfocused: _Table | None) -> Answered:
+def read_answered(table: Table, titles: Table | None, unfocused: Table | None) -> Answered:
     """Read the table.
 
     Args:
@@ -58,7 +58,7 @@ def read_answered(table: _Table, titles: _Table | None, unfocused: _Table | None
     return answered
 
 
-def _titles(table: _Table | None) -> Titles:
+def _titles(table: Table | None) -> Titles:
     if table is None:
         return {}
     titles: dict[ProgramState, tuple[str, ...]] = {}

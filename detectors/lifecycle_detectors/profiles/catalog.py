@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
 
-from .format import Profile, ProfileError, parse_profile
+from .format import Profile, parse_profile
+from .table import ProfileError
 
 GENERIC = "generic"
 _SUFFIX = re.compile(r"\.(?:js|mjs|cjs|ts|py|exe|cmd|sh)$")

@@ -40,54 +40,29 @@ Grammar, in TOML (`?` may be missing):
     background?, failed? = true
     all? any? none? = [ CONDITION, ... ]
 
-A CONDITION is a table with one subject and what narrows it:
-
-    { title = 'regex', fresh? = 2.5, still? = 0.5, soon? = 30, moving? = 2.5, after_submit? = true }
-    { progress = ["none"], fresh?, after_submit? }             # none normal error indeterminate paused
-    { status = ["working"], kind? = ["permission"], text? = 'regex', fresh?, after_submit? }
-    { notification = 'regex', fresh?, after_submit? }
-    { bell = true, fresh?, after_submit? }
-    { prompt = ["A"], fresh?, after_submit? }                  # OSC 133 A B C D
-    { region = "dialog", line? = 'regex' | text? = 'regex' | row? = 'regex', still? = 1.0, moving? = 2.5,
-      spinning? = 2.5, fresh?, before_submit? = true, since_submit? = 0.5 }
-    { composer = true } { alternate = true } { cursor = true } # false: it must not be so; cursor: it is visible
-    { startup = true }                                         # the agent has not been idle yet
-    { unblocked = true, fresh? }                               # a dialog stood and is gone
-    { quiet = 1.0 } { flow = 1.0 }                             # nothing printed, or printed all the time, for so long
-    { line_editor = true, still?, fresh?, after_submit?, within? }  # bracketed paste (DECSET 2004): on, or off
-    { standing = ["rule-id"] }                                 # one of these rules last spoke for the published state
-    { input = ["submit"], fresh?, after_submit? }              # key submit interrupt
-    { entered = ["rule-id"], fresh?, pending? = true }         # Enter after typing, while one of these rules spoke;
-                                                               # pending: the agent has not come to rest since
-
-`line` is searched in each logical line of the region, `text` in the whole region as one line (both without box sides
-and frame rows, each run of blanks made one), `row` in each row as it is rendered; none of them: the region has text,
-unless `still` is asked. Regions: see layout.py. All patterns are Python regular expressions, at most
-`patterns.MAX_PATTERN` characters.
+A CONDITION is described in conditions.py.
 """
 
 from __future__ import annotations
 
-import difflib
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any
 
 from lifecycle_detectors.events import Message
-from lifecycle_detectors.layout import FRAMES, REGIONS, ComposerShape
+from lifecycle_detectors.layout import FRAMES, ComposerShape
 from lifecycle_detectors.put_back import Answered
-from lifecycle_detectors.rules import ANY, SUBJECTS, Condition, Rule, default_priority
+from lifecycle_detectors.rules import Rule, default_priority
 from lifecycle_detectors.states import State
 
 from .answered import read_answered
-from .patterns import PatternProblem, compile_pattern
+from .conditions import KINDS, read_conditions
+from .table import ProfileError, Table
 
 SCHEMA = 1
 MAX_RULES = 128
-MAX_CONDITIONS = 32
-MAX_SECONDS = 3600.0
 DEFAULT_SETTLE = 1.0
 STATES: dict[str, State | None] = {
     "idle": State.IDLE,
@@ -95,25 +70,7 @@ STATES: dict[str, State | None] = {
     "blocked": State.BLOCKED,
     "hold": None,
 }
-KINDS: dict[str, Message] = {
-    "permission": Message.APPROVAL,
-    "question": Message.USER_INPUT,
-    "auth": Message.SIGN_IN,
-    "": Message.EXTERNAL_INPUT,
-}
-PROGRESS = frozenset({"none", "normal", "error", "indeterminate", "paused"})
-STATUS = frozenset({"idle", "working", "done", "blocked", "error"})
-PROMPTS = frozenset("ABCD")
-INPUTS = frozenset({"key", "submit", "command", "interrupt"})
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
-
-
-class ProfileError(Exception):
-    """A profile that cannot be used. `str()` is one line: file, place, what is wrong, what to do."""
-
-    def __init__(self, file: str, place: str, problem: str, remedy: str) -> None:
-        where = f"{file}: {place}" if place else file
-        super().__init__(f"{where}: {problem}; {remedy}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,77 +119,7 @@ class Profile:
         return bool(self.verified)
 
 
-T = TypeVar("T")
 Parent = Callable[[str], "Profile"]
-
-
-class _Table:
-    """A TOML table that is read key by key; what is left over is an unknown key."""
-
-    def __init__(self, file: str, place: str, value: Any) -> None:
-        self.file = file
-        self.place = place
-        if not isinstance(value, Mapping):
-            raise self.error("", "is not a table", "write it as a TOML table")
-        self._left = dict(value)
-        self._known: list[str] = []
-
-    def error(self, key: str, problem: str, remedy: str) -> ProfileError:
-        place = ".".join(part for part in (self.place, key) if part)
-        return ProfileError(self.file, place, problem, remedy)
-
-    def take(self, key: str, kind: type[T] | tuple[type[T], ...], default: T) -> T:
-        self._known.append(key)
-        if key not in self._left:
-            return default
-        value = self._left.pop(key)
-        if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-            names = kind.__name__ if isinstance(kind, type) else " or ".join(k.__name__ for k in kind)
-            raise self.error(key, f"is a {type(value).__name__}", f"give a {names}")
-        return value
-
-    def has(self, key: str) -> bool:
-        return key in self._left
-
-    def text(self, key: str, default: str = "") -> str:
-        return self.take(key, str, default)
-
-    def seconds(self, key: str) -> float | None:
-        value = self.take(key, (int, float), None)
-        if value is None:
-            return None
-        if isinstance(value, bool) or not 0 <= value <= MAX_SECONDS:
-            raise self.error(key, f"is {value}", f"give seconds from 0 to {MAX_SECONDS:g}")
-        return float(value)
-
-    def strings(self, key: str) -> tuple[str, ...]:
-        values: list[Any] = self.take(key, list, [])
-        for value in values:
-            if not isinstance(value, str) or not value:
-                raise self.error(key, "has an entry that is no text", "give a list of non-empty strings")
-        return tuple(values)
-
-    def names(self, key: str, allowed: frozenset[str]) -> frozenset[str]:
-        values = self.strings(key)
-        for value in values:
-            if value not in allowed:
-                raise self.error(key, f"has unknown value {value!r}", f"use {', '.join(sorted(allowed))}")
-        if not values:
-            raise self.error(key, "is empty", f"use {', '.join(sorted(allowed))}")
-        return frozenset(values)
-
-    def pattern(self, key: str) -> re.Pattern[str]:
-        text = self.text(key)
-        try:
-            return compile_pattern(text)
-        except PatternProblem as problem:
-            raise self.error(key, str(problem), problem.remedy) from None
-
-    def finish(self) -> None:
-        for key in self._left:
-            near = difflib.get_close_matches(key, self._known, 1)
-            remedy = f"did you mean {near[0]!r}?" if near else f"known here: {', '.join(sorted(self._known))}"
-            raise self.error(key, "is not a known key", remedy)
 
 
 def parse_profile(text: str, file: str, parent: Parent) -> Profile:
@@ -250,7 +137,7 @@ def parse_profile(text: str, file: str, parent: Parent) -> Profile:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ProfileError(file, "", f"is not valid TOML ({error})", "mend the syntax") from None
-    table = _Table(file, "", data)
+    table = Table(file, "", data)
     if table.take("schema", int, 0) != SCHEMA:
         raise table.error("schema", "is not 1", f"write schema = {SCHEMA}")
     name = table.text("name")
@@ -280,19 +167,19 @@ def parse_profile(text: str, file: str, parent: Parent) -> Profile:
     return profile
 
 
-def _find_parent(table: _Table, parent: Parent, extends: str) -> Profile:
+def _find_parent(table: Table, parent: Parent, extends: str) -> Profile:
     try:
         return parent(extends)
     except KeyError:
         raise table.error("extends", f"names no profile: {extends!r}", "see `lifecycle-wrap profiles list`") from None
 
 
-def _sub(table: _Table, key: str) -> _Table | None:
+def _sub(table: Table, key: str) -> Table | None:
     value = table.take(key, dict, None)
-    return None if value is None else _Table(table.file, key, value)
+    return None if value is None else Table(table.file, key, value)
 
 
-def _match(table: _Table) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+def _match(table: Table) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
     match = _sub(table, "match")
     if match is None:
         return frozenset(), frozenset(), frozenset()
@@ -301,7 +188,7 @@ def _match(table: _Table) -> tuple[frozenset[str], frozenset[str], frozenset[str
     return commands, packages, modules
 
 
-def _session(table: _Table) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _session(table: Table) -> tuple[tuple[str, ...], tuple[str, ...]]:
     session = _sub(table, "session")
     if session is None:
         return (), ()
@@ -310,14 +197,14 @@ def _session(table: _Table) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return options, resume
 
 
-def _answered(table: _Table, base: Profile | None) -> Answered | None:
+def _answered(table: Table, base: Profile | None) -> Answered | None:
     answered = _sub(table, "answered")
     if answered is None:
         return None if base is None else base.answered
     return read_answered(answered, _sub(answered, "titles"), _sub(answered, "unfocused"))
 
 
-def _timing(table: _Table, base: Profile | None) -> float:
+def _timing(table: Table, base: Profile | None) -> float:
     timing = _sub(table, "timing")
     settle = None
     if timing is not None:
@@ -328,15 +215,15 @@ def _timing(table: _Table, base: Profile | None) -> float:
     return DEFAULT_SETTLE if base is None else base.settle
 
 
-def _composers(table: _Table, base: Profile | None) -> tuple[ComposerShape, ...]:
+def _composers(table: Table, base: Profile | None) -> tuple[ComposerShape, ...]:
     if not table.has("composer"):
         return () if base is None else base.composers
     raw: Any = table.take("composer", (dict, list), {})
     shapes = raw if isinstance(raw, list) else [raw]
-    return tuple(_composer(_Table(table.file, "composer", shape)) for shape in shapes)
+    return tuple(_composer(Table(table.file, "composer", shape)) for shape in shapes)
 
 
-def _composer(composer: _Table) -> ComposerShape:
+def _composer(composer: Table) -> ComposerShape:
     frame = composer.text("frame", "none")
     if frame not in FRAMES:
         raise composer.error("frame", f"is {frame!r}", f"use {', '.join(sorted(FRAMES))}")
@@ -353,7 +240,7 @@ def _composer(composer: _Table) -> ComposerShape:
     return shape
 
 
-def _rules(table: _Table, base: Profile | None) -> tuple[Rule, ...]:
+def _rules(table: Table, base: Profile | None) -> tuple[Rule, ...]:
     raw: list[Any] = table.take("rule", list, [])
     if len(raw) > MAX_RULES:
         raise table.error("rule", f"has {len(raw)} entries", f"at most {MAX_RULES}")
@@ -369,7 +256,7 @@ def _rules(table: _Table, base: Profile | None) -> tuple[Rule, ...]:
 
 
 def _rule(file: str, index: int, value: Any) -> Rule:
-    table = _Table(file, f"rule {index + 1}", value)
+    table = Table(file, f"rule {index + 1}", value)
     identity = table.text("id")
     if not _NAME.fullmatch(identity):
         raise table.error("id", f"is {identity!r}", "use lower-case letters, digits and hyphens")
@@ -378,7 +265,7 @@ def _rule(file: str, index: int, value: Any) -> Rule:
     if state_name not in STATES:
         raise table.error("state", f"is {state_name!r}", f"use {', '.join(STATES)}")
     state = STATES[state_name]
-    all_of, any_of, none_of = (_conditions(table, key) for key in ("all", "any", "none"))
+    all_of, any_of, none_of = (read_conditions(table, key) for key in ("all", "any", "none"))
     if not all_of and not any_of:
         raise table.error("all", "is empty", "a rule needs at least one condition in `all` or `any`")
     kind = table.text("kind")
@@ -403,7 +290,7 @@ def _rule(file: str, index: int, value: Any) -> Rule:
     return rule
 
 
-def _message(table: _Table, state: State | None, kind: str) -> Message:
+def _message(table: Table, state: State | None, kind: str) -> Message:
     text = table.text("message")
     if text:
         if text not in set(Message) or state in (State.IDLE, None):
@@ -412,138 +299,3 @@ def _message(table: _Table, state: State | None, kind: str) -> Message:
     if state is State.BLOCKED:
         return KINDS[kind]
     return Message.WORKING if state is State.WORKING else Message.NONE
-
-
-def _conditions(table: _Table, key: str) -> tuple[Condition, ...]:
-    raw: list[Any] = table.take(key, list, [])
-    if len(raw) > MAX_CONDITIONS:
-        raise table.error(key, f"has {len(raw)} conditions", f"at most {MAX_CONDITIONS}")
-    return tuple(_condition(table, f"{key}[{index}]", value) for index, value in enumerate(raw))
-
-
-def _condition(parent: _Table, key: str, value: Any) -> Condition:
-    table = _Table(parent.file, f"{parent.place}.{key}", value)
-    subjects = [subject for subject in SUBJECTS if table.has(subject)]
-    if len(subjects) != 1:
-        raise table.error("", f"has {len(subjects)} subjects", f"give exactly one of {', '.join(SUBJECTS)}")
-    subject = subjects[0]
-    condition = _READERS[subject](table, Condition(SUBJECTS[subject], subject))
-    table.finish()
-    return condition
-
-
-def _read_age(table: _Table, condition: Condition) -> Condition:
-    return replace(condition, fresh=table.seconds("fresh"), after_submit=table.take("after_submit", bool, False))
-
-
-def _read_title(table: _Table, condition: Condition) -> Condition:
-    still, soon, moving = (table.seconds(key) for key in ("still", "soon", "moving"))
-    return _read_age(table, replace(condition, pattern=table.pattern("title"), still=still, soon=soon, moving=moving))
-
-
-def _read_notification(table: _Table, condition: Condition) -> Condition:
-    return _read_age(table, replace(condition, pattern=table.pattern("notification")))
-
-
-def _read_progress(table: _Table, condition: Condition) -> Condition:
-    return _read_age(table, replace(condition, values=table.names("progress", PROGRESS)))
-
-
-def _read_status(table: _Table, condition: Condition) -> Condition:
-    kinds = table.names("kind", frozenset(KINDS)) if table.has("kind") else frozenset()
-    text = table.pattern("text") if table.has("text") else ANY
-    return _read_age(table, replace(condition, values=table.names("status", STATUS), kinds=kinds, pattern=text))
-
-
-def _read_prompt(table: _Table, condition: Condition) -> Condition:
-    return _read_age(table, replace(condition, values=table.names("prompt", PROMPTS)))
-
-
-def _read_input(table: _Table, condition: Condition) -> Condition:
-    values, still = table.names("input", INPUTS), table.seconds("still")
-    return replace(condition, values=values, fresh=table.seconds("fresh"), still=still)
-
-
-def _read_moment(table: _Table, condition: Condition) -> Condition:
-    if not table.take(condition.subject, bool, True):
-        remedy = f"write {condition.subject} = true, or put it in `none`"
-        raise table.error(condition.subject, "is false", remedy)
-    return _read_age(table, condition)
-
-
-def _read_quiet(table: _Table, condition: Condition) -> Condition:
-    return replace(condition, still=table.seconds("quiet"))
-
-
-def _read_flow(table: _Table, condition: Condition) -> Condition:
-    return replace(condition, still=table.seconds("flow"))
-
-
-def _read_line_editor(table: _Table, condition: Condition) -> Condition:
-    still, within = table.seconds("still"), table.seconds("within")
-    return _read_age(table, replace(_read_flag(table, condition), still=still, within=within))
-
-
-def _read_rules(table: _Table, condition: Condition) -> Condition:
-    ids = table.strings(condition.subject)
-    if not ids:
-        raise table.error(condition.subject, "is empty", "give the ids of rules")
-    return replace(condition, values=frozenset(ids))
-
-
-def _read_entered(table: _Table, condition: Condition) -> Condition:
-    fresh, pending = table.seconds("fresh"), table.take("pending", bool, False)
-    return replace(_read_rules(table, condition), fresh=fresh, pending=pending)
-
-
-def _read_flag(table: _Table, condition: Condition) -> Condition:
-    return replace(condition, expected=table.take(condition.subject, bool, True))
-
-
-def _read_region(table: _Table, condition: Condition) -> Condition:
-    region = table.text("region")
-    if region not in REGIONS:
-        near = difflib.get_close_matches(region, REGIONS, 1)
-        remedy = f"did you mean {near[0]!r}?" if near else f"use {', '.join(sorted(REGIONS))}"
-        raise table.error("region", f"is {region!r}", remedy)
-    matchers = [key for key in ("line", "text", "row") if table.has(key)]
-    if len(matchers) > 1:
-        raise table.error(matchers[1], f"stands beside {matchers[0]}", "give one of line, text and row")
-    pattern = table.pattern(matchers[0]) if matchers else ANY
-    return replace(
-        condition,
-        region=region,
-        flat=matchers == ["text"],
-        raw=matchers == ["row"],
-        pattern=pattern,
-        still=table.seconds("still"),
-        moving=table.seconds("moving"),
-        spinning=table.seconds("spinning"),
-        fresh=table.seconds("fresh"),
-        before_submit=table.take("before_submit", bool, False),
-        since_submit=table.seconds("since_submit"),
-    )
-
-
-_READERS: dict[str, Callable[[_Table, Condition], Condition]] = {
-    "title": _read_title,
-    "progress": _read_progress,
-    "status": _read_status,
-    "notification": _read_notification,
-    "bell": _read_moment,
-    "prompt": _read_prompt,
-    "region": _read_region,
-    "composer": _read_flag,
-    "alternate": _read_flag,
-    "cursor": _read_flag,
-    "startup": _read_flag,
-    "unblocked": _read_moment,
-    "quiet": _read_quiet,
-    "flow": _read_flow,
-    "line_editor": _read_line_editor,
-    "standing": _read_rules,
-    "entered": _read_entered,
-    "input": _read_input,
-}
-
-assert set(_READERS) == set(SUBJECTS)

@@ -16,8 +16,8 @@ A CONDITION is a table with one subject and what narrows it:
     { quiet = 1.0 } { flow = 1.0 }                             # nothing printed, or printed all the time, for so long
     { line_editor = true, still?, fresh?, after_submit?, within? }  # bracketed paste (DECSET 2004): on, or off
     { standing = ["rule-id"] }                                 # one of these rules last spoke for the published state
-    { input = ["submit"], fresh?, still? }                     # key, submit, command (Enter after a draft that began with
-                                                               # a slash), interrupt; still: no key since, for so long
+    { input = ["submit"], fresh?, still? }                     # key, submit, command (Enter after a draft that began
+                                                               # with a slash), interrupt; still: no key for so long
     { entered = ["rule-id"], fresh?, pending? = true }         # Enter after typing, while one of these rules spoke;
                                                                # pending: the agent has not come to rest since
 

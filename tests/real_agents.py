@@ -34,7 +34,8 @@ def received(lab: Path, agent: str, folder: Path) -> list[str]:
         "PYTHONDONTWRITEBYTECODE": "1",
     }
     recorder = lab / "agents" / f"{agent}.py"
-    subprocess.run([sys.executable, str(recorder), SCENARIO], cwd=recorder.parent, env=environ, check=True, timeout=SECONDS)
+    argv = [sys.executable, str(recorder), SCENARIO]
+    subprocess.run(argv, cwd=recorder.parent, env=environ, check=True, timeout=SECONDS)
     told: list[str] = []
     for line in sink.read_text().splitlines():
         event = json.loads(line)

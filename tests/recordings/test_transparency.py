@@ -20,7 +20,9 @@ from tests.support.terminal import WRAPPER, isolated_environment, run_to_the_end
 
 RECORDINGS = Path(__file__).parents[2] / "fixtures" / "recordings"
 PLAYER = Path(__file__).parents[1] / "support" / "play_cast.py"
-UNDOING = re.compile(rb"(?:\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][0-9]+[^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[ -/]*[0-Z\\^-~]|[\r\n])*")
+UNDOING = re.compile(
+    rb"(?:\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][0-9]+[^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[ -/]*[0-Z\\^-~]|[\r\n])*"
+)
 """What follows where the recorded program was killed and left modes behind."""
 REPORT = re.compile(rb"\x1b\]7501;(?!\?)[^\x07\x1b]*(?:\x07|\x1b\\)")
 

@@ -19,7 +19,8 @@ from types import TracebackType
 from tests.support.engine import Engine
 from tests.support.waiting import wait_until
 
-_TITLE_STACK = re.compile(rb"\x1b\[(22|23)(?:;\d+)*t")
+_OURS = re.compile(rb"\x1b\[(?P<stack>22|23)(?:;\d+)*t|\x1b\]7501;\?(?:\x07|\x1b\\)")
+_STATUS = b"\x1b]7501;?\x1b\\"
 
 
 class RealTerminal:
@@ -32,6 +33,8 @@ class RealTerminal:
         argv: the command.
         environ: its environment.
         answers: the terminal answers queries.
+        version: what it answers to XTVERSION.
+        knows_status: it answers the OSC 7501 query, as the engine does not.
         title: the window's title before.
 
     Attributes:
@@ -49,6 +52,8 @@ class RealTerminal:
         environ: Mapping[str, str],
         *,
         answers: bool = True,
+        version: str = "ghostty 1.3.1",
+        knows_status: bool = False,
         title: str = "the shell's",
         rows: int = 30,
         columns: int = 100,
@@ -58,6 +63,8 @@ class RealTerminal:
         self.status: int | None = None
         self.stopped = False
         self._answers = answers
+        self._version = version
+        self._knows_status = knows_status
         self._titles: list[str] = []
         self._lock = threading.Lock()
         self._feed(f"\x1b[?2027h\x1b]2;{title}\x07$ first command\r\nits output\r\n$ agent\r\n".encode())
@@ -102,6 +109,12 @@ class RealTerminal:
     def wait_for_bytes(self, data: bytes) -> None:
         """Wait until these bytes have come out."""
         wait_until(lambda: data in self.output, lambda: f"{data!r} in {bytes(self.output[-500:])!r}")
+
+    def wait_for_count(self, data: bytes, count: int) -> None:
+        """Wait until these bytes have come out so often."""
+        wait_until(
+            lambda: self.output.count(data) >= count, lambda: f"{count} times {data!r} in {bytes(self.output[-500:])!r}"
+        )
 
     def screen(self) -> str:
         """Return what the screen shows."""
@@ -190,16 +203,19 @@ class RealTerminal:
         with self._lock:
             self._feed(data)
             replies, self.engine.replies[:] = b"".join(self.engine.replies), []
+            replies = replies.replace(b"libghostty", self._version.encode())
         if self._answers and replies and self.master >= 0:
             os.write(self.master, replies)
         return bool(data)
 
     def _feed(self, data: bytes) -> None:
         start = 0
-        for operation in _TITLE_STACK.finditer(data):
+        for operation in _OURS.finditer(data):
             self.engine.feed(data[start : operation.end()])
             start = operation.end()
-            if operation[1] == b"22":
+            if operation["stack"] is None:
+                self.engine.replies += [_STATUS] if self._knows_status else []
+            elif operation["stack"] == b"22":
                 self._titles.append(self.engine.title())
             elif self._titles:
                 self.engine.feed(f"\x1b]2;{self._titles.pop()}\x1b\\".encode())

@@ -42,13 +42,14 @@ def run_to_the_end(
         tty.setraw(0)
         os.execvpe(argv[0], list(argv), dict(environ))
     try:
-        output = _read_all(master, time.monotonic() + seconds)
+        output = read_to_the_end(master, time.monotonic() + seconds)
         return output, os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     finally:
         os.close(master)
 
 
-def _read_all(master: int, deadline: float) -> bytes:
+def read_to_the_end(master: int, deadline: float) -> bytes:
+    """Read a terminal until the program in it has ended; `deadline` is in monotonic seconds."""
     parts = []
     while True:
         ready, _, _ = select.select([master], [], [], max(0.0, deadline - time.monotonic()))

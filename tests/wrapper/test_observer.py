@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pexpect
 import pytest
 
-from tests.support.terminal import WRAPPER, isolated_environment
+from tests.support.terminal import WRAPPER, isolated_environment, read_to_the_end
 from tests.support.waiting import DEADLINE, wait_until
 
 AGENT = [sys.executable, str(Path(__file__).parents[1] / "support" / "scripted_agent.py")]
@@ -205,3 +208,18 @@ def test_an_explain_file_that_cannot_be_written_is_told_after_the_end(run: Run) 
     output, status = run.end()
     assert status == 3
     assert b"cannot be written" in output
+
+
+def test_an_agent_that_ends_before_the_terminal_has_taken_its_output(tmp_path: Path) -> None:
+    """The question at the start is open then, and output waits: both have to come to an end."""
+    ended = tmp_path / "ended"
+    agent = f"import pathlib; print('x' * 60_000, flush=True); pathlib.Path({str(ended)!r}).touch()"
+    pid, master = pty.fork()
+    if pid == 0:
+        argv = [*WRAPPER, "--", sys.executable, "-c", agent]
+        os.execvpe(argv[0], argv, isolated_environment(tmp_path))
+    wait_until(ended.exists, "the agent has written all")
+    output = read_to_the_end(master, time.monotonic() + DEADLINE)
+    os.close(master)
+    assert output.count(b"x") == 60_000
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0

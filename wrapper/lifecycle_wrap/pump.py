@@ -317,12 +317,15 @@ class Pump:
         for fd in (self._child.master, self._child.messages):
             self._readiness.want(fd, 0)
         while self._watch.awaits_answers and self._outer.raw and self._watch.deadline is not None:
+            self._readiness.want(self._outer.output, WRITE if self.to_outer else 0)
             ready = self._readiness.wait(max(0.0, self._watch.deadline - self._clock()))
             if self._outer.input in ready:
                 self._read_input()
+            if self._outer.output in ready:
+                self._write_outer(b"")
             if self._signals.fd in ready:
                 self._take_signals()
-            if not ready:
+            if self._watch.deadline is not None and self._clock() >= self._watch.deadline:
                 self._watch.tell(lambda observer, now: observer.on_deadline(now))
 
     def _leave_terminal(self) -> None:

@@ -213,13 +213,17 @@ def test_an_explain_file_that_cannot_be_written_is_told_after_the_end(run: Run) 
 def test_an_agent_that_ends_before_the_terminal_has_taken_its_output(tmp_path: Path) -> None:
     """The question at the start is open then, and output waits: both have to come to an end."""
     ended = tmp_path / "ended"
-    agent = f"import pathlib; print('x' * 60_000, flush=True); pathlib.Path({str(ended)!r}).touch()"
+    agent = f"import pathlib; input(); print('x' * 150_000, flush=True); pathlib.Path({str(ended)!r}).touch()"
     pid, master = pty.fork()
     if pid == 0:
         argv = [*WRAPPER, "--", sys.executable, "-c", agent]
         os.execvpe(argv[0], argv, isolated_environment(tmp_path))
+    asked = b""
+    while b"\x1b[c" not in asked:  # from here on nothing is read until the agent is gone
+        asked += os.read(master, 4096)
+    os.write(master, b"\r")
     wait_until(ended.exists, "the agent has written all")
     output = read_to_the_end(master, time.monotonic() + DEADLINE)
     os.close(master)
-    assert output.count(b"x") == 60_000
+    assert output.count(b"x") == 150_000
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0

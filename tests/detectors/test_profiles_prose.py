@@ -53,7 +53,7 @@ def test_an_answer_or_a_tools_output_that_quotes_cues(profile: str, signals: boo
     for number, side in enumerate(SIDES):
         stage.write_above([])
         stage.wait(5.0)
-        for page in pages(stage.size.rows)[number % 2 :: 2]:
+        for page in pages(stage.size.rows)[number % 3 :: 3]:
             stage.write_above([side + line for line in page])
             still_idle(stage, [side, page[-4:]])
 

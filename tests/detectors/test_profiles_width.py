@@ -13,7 +13,7 @@ from tests.support.actor import BY_NAME, Actor
 from tests.support.scenes import Agent
 
 WIDTHS = (30, 36, 44, 60, 100, 200, 300)
-HEIGHTS = (8, 12, 20, 30, 60)
+HEIGHTS = (8, 14, 30, 60)
 CHOICE = re.compile(r"[\s│┃]*(?:[❯›●→] ?(?:\d\.|○|Yes|Approve)|△|1\. Alpha|Cline needs)")
 """From this row on a dialog has to be on the screen."""
 SIZES = [Size(rows=height, columns=width) for width, height in product(WIDTHS, HEIGHTS)]

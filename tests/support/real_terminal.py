@@ -62,6 +62,7 @@ class RealTerminal:
         self.output = bytearray()
         self.status: int | None = None
         self.stopped = False
+        self._closing = False
         self._answers = answers
         self._version = version
         self._knows_status = knows_status
@@ -157,6 +158,7 @@ class RealTerminal:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._closing = True
         for pid in (self.pid, self._shell):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
@@ -168,7 +170,7 @@ class RealTerminal:
 
     def _read(self) -> None:
         """Take output and the shell's news until the command has ended and all is read."""
-        while self.status is None:
+        while self.status is None and not self._closing:
             with contextlib.suppress(OSError, ValueError):
                 ready = select.select([fd for fd in (self.master, self._told) if fd >= 0], [], [], 0.05)[0]
                 if self.master in ready:

@@ -357,3 +357,11 @@ def test_what_was_put_back_is_put_at_rest() -> None:
 def test_a_sequence_is_wrapped_whole() -> None:
     assert sequence(b"9;4;3;0", UNKNOWN) == WORKING
     assert through_tmux(WORKING) == b"\x1bPtmux;\x1b\x1b]9;4;3;0\x1b\x1b\\\x1b\\"
+
+
+def test_what_has_gone_out_before_us_is_not_taken_for_ours() -> None:
+    run = OutwardSession({}, version_answer("XTerm(390)") + ATTRIBUTES, notify="off", osc="off", title="state")
+    run.outward.give_terminal()  # the time before the observer was ready is shown to it afterwards
+    assert run.agent(b"\x1b]0;one\x07") == b"\x1b]0;one\x07"
+    run.outward.take_terminal()
+    assert run.enter(State.WORKING) == "\x1b[22;0t\x1b]2;● one\x1b\\".encode()

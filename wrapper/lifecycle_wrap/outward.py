@@ -248,7 +248,9 @@ class Outward:
         if self._answer is not None:
             self._put_back.active = self._answer.outer_answers is False and not self._terminal_answers
         if number in _TITLES:
-            return self._title.take_agents(osc) if self._prefixes_titles else self._put_back.title(osc, self._now)
+            if self._prefixes_titles:
+                return self._title.take_agents(osc, self._is_ours)
+            return self._put_back.title(osc, self._now)
         return self._decide_status(osc)
 
     def _decide_status(self, osc: Osc) -> bytes | None:

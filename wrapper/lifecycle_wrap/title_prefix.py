@@ -51,13 +51,15 @@ class TitlePrefix:
         """Take a new state."""
         self._state = state
 
-    def take_agents(self, osc: Osc) -> bytes | None:
+    def take_agents(self, osc: Osc, may_write: bool) -> bytes | None:
         """Take the agent's title (OSC 0 or 2); returns what goes out in its place, None for itself."""
         if self._marks is None:
             return None
         written = osc.data.partition(b";")[2].decode("utf-8", "replace")
         self._text = without_spinner(clean_text(written, MAX_TITLE))
         self._last_text = self._text or self._last_text
+        if not may_write:
+            return None
         if self._state is not None:
             return self.update(0.0)
         push = self._push()

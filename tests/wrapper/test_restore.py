@@ -1,0 +1,103 @@
+"""Every recording, played through the real program into libghostty-vt: the terminal ends as if the bytes went there.
+
+With everything of ours switched on the difference is exactly progress, OSC 7501, notifications and the title.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lifecycle_wrap.probe import BURST
+from lifecycle_wrap.recording import OUTPUT, open_recording
+from tests.support.engine import Engine
+from tests.support.real_terminal import RealTerminal
+from tests.support.staying_player import PLAYED
+from tests.support.terminal import WRAPPER, isolated_environment
+
+RECORDINGS = Path(__file__).parents[2] / "fixtures" / "recordings"
+PLAYER = Path(__file__).parents[1] / "support" / "staying_player.py"
+GHOSTTY = {"TERM": "xterm-ghostty", "TERM_PROGRAM": "ghostty", "TERM_PROGRAM_VERSION": "1.3.1"}
+BEFORE = b"\x1b[?2027h\x1b]2;the shell's\x07$ first command\r\nits output\r\n$ agent\r\n"
+
+ALL_OFF = 'program_status = "pass"\nnotify = "off"\n[lifecycle]\nadapters = []\nosc = "off"\n'
+ALL_ON = (
+    'title = "state"\nnotify = "always"\nnotify_turn_after = 0\n[lifecycle]\nadapters = []\nosc = "on"\ntitles = true\n'
+)
+
+OURS = re.compile(
+    rb"\x1b\](?:9;4(?:;[^\x07\x1b]*)?|7501;[^\x07\x1b]*|[02];[^\x07\x1b]*|777;notify;[^\x07\x1b]*)(?:\x07|\x1b\\)"
+)
+"""What the difference may be: taken out, replaced or put in."""
+
+FEW = (
+    "claude/approve-bash.ghostty14",
+    "claude/sigkill",
+    "codex/plan",
+    "gemini/question",
+    "vibe/approve-bash.ghostty14",
+    "programs/altscreen",
+)
+
+
+def casts() -> list[Any]:
+    """Return all recordings, those that are not among the few marked as slow."""
+    found = sorted(RECORDINGS.rglob("*.cast*"))
+    return [pytest.param(cast, id=_name(cast), marks=[] if _name(cast) in FEW else pytest.mark.slow) for cast in found]
+
+
+def _name(cast: Path) -> str:
+    return f"{cast.parent.name}/{cast.name.partition('.cast')[0]}"
+
+
+def written(cast: Path) -> bytes:
+    """Return what the recorded program wrote."""
+    return b"".join(event.text.encode("utf-8", "replace") for event in open_recording(cast) if event.kind == OUTPUT)
+
+
+def played(cast: Path, folder: Path, config: str) -> tuple[dict[str, Any], bytes]:
+    """Play a recording under the program; return the terminal's state and the bytes that came out by then."""
+    file = folder / "config.toml"
+    file.write_text(config)
+    profile = cast.parent.name.partition("-")[0]
+    options = ["--profile", profile] if (RECORDINGS / cast.parent.name).is_dir() and profile in KNOWN else []
+    argv = [*WRAPPER, "--config", str(file), *options, "--", sys.executable, str(PLAYER), str(cast)]
+    with RealTerminal(argv, isolated_environment(folder, **GHOSTTY)) as terminal:
+        terminal.wait_for_bytes(PLAYED)
+        return terminal.state(), bytes(terminal.output)
+
+
+def _profiles() -> frozenset[str]:
+    from lifecycle_detectors import Catalog
+
+    return frozenset(Catalog().names())
+
+
+KNOWN = _profiles()
+
+
+def direct(data: bytes) -> dict[str, Any]:
+    """Return the state of the terminal when the bytes go there directly."""
+    engine = Engine()
+    engine.feed(BEFORE + data)
+    return engine.state() | {"title": engine.title()}
+
+
+@pytest.mark.parametrize("cast", casts())
+def test_with_everything_off_the_terminal_is_the_same(cast: Path, tmp_path: Path) -> None:
+    state, came = played(cast, tmp_path, ALL_OFF)
+    expected = written(cast) + PLAYED
+    assert came == expected
+    assert state == direct(expected)
+
+
+@pytest.mark.parametrize("cast", casts())
+def test_with_everything_on_the_difference_is_what_is_ours(cast: Path, tmp_path: Path) -> None:
+    state, came = played(cast, tmp_path, ALL_ON)
+    expected = written(cast) + PLAYED
+    assert OURS.sub(b"", came.replace(BURST, b"", 1)) == OURS.sub(b"", expected)
+    assert state | {"title": None} == direct(expected) | {"title": None}

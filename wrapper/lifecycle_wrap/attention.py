@@ -51,6 +51,7 @@ class FocusWatch:
         self._wanted = wanted
         self._terminal = UNKNOWN
         self._on = False
+        self._waits = False
         self._in_paste = False
         self._held = b""
         self._release_at = 0.0
@@ -68,14 +69,19 @@ class FocusWatch:
         """The agent's bytes: whether it wants reports itself is respected at once."""
         if b"1004" in data:
             for switch in _SWITCH.finditer(data):
-                self.agent_asks = switch[1] == b"h"
-                self._on = self._on and self.agent_asks
+                self.correct(switch[1] == b"h")
 
     def correct(self, agent_asks: bool) -> None:
         """What the agent has set, as the modes know it: a sequence may have been cut."""
         if agent_asks != self.agent_asks:
-            self.agent_asks = agent_asks
+            # An agent mostly switches it off because it is about to end.
+            self._waits = not agent_asks
             self._on = self._on and agent_asks
+            self.agent_asks = agent_asks
+
+    def take_state(self) -> None:
+        """The agent goes on."""
+        self._waits = False
 
     def filter_input(self, data: bytes, now: float) -> bytes:
         """Take the outer terminal's bytes, give what the agent gets: reports only if it has asked for them."""
@@ -100,7 +106,7 @@ class FocusWatch:
 
     def update(self, now: float) -> bytes:
         """Return what is to be written now."""
-        if not self._wanted or self._on or self.agent_asks or not self._terminal.focus:
+        if not self._wanted or self._on or self._waits or self.agent_asks or not self._terminal.focus:
             return b""
         self._on = True
         return FOCUS_ON
@@ -112,7 +118,7 @@ class FocusWatch:
 
     def forget(self) -> None:
         """The terminal may have them off now."""
-        self._on = False
+        self._on = self._waits = False
 
     def _notice(self, data: bytes) -> None:
         if b"\x1b[I" in data or b"\x1b[O" in data:

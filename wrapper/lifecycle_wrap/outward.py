@@ -130,6 +130,7 @@ class Outward:
             match event:
                 case StateChanged():
                     self._state = event.state
+                    self._focus.take_state()
                     self._bar.take_state(event)
                     self._reporter.take_state(event)
                     self._title.take_state(event.state)

@@ -45,7 +45,6 @@ def test_states_from_start_to_end(tmux: Tmux, orders: Orders) -> None:
         tmux.wait_for(pane, shown)
     orders.give("exit 3")
     wait_until(lambda: tmux.ended(pane), "the end")
-    wait_until(lambda: tmux("display-message", "-p", "-t", pane, "#{pane_dead_status}") == "3", "the exit code")
     assert tmux.options(pane) == ""
 
 

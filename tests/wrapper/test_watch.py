@@ -144,8 +144,9 @@ def test_twenty_agents(tmux: Tmux, tmp_path: Path, environ: dict[str, str]) -> N
         (session,) = (one for one in sessions.running(environ) if one.cwd.endswith(f"/d{number:02}"))
         assert session.state == state
         delays.append(seen - sessions.moment(session.since))
-        blocked = [row for row in pane.rows() if row.startswith("blocked")]
-        assert blocked == pane.rows()[: len(blocked)]
+        rows = pane.rows()
+        blocked = [row for row in rows if row.startswith("blocked")]
+        assert blocked == rows[: len(blocked)]
     assert statistics.median(delays) < SHOWN_SECONDS, delays
 
     pane.type("j", "j", "Enter")

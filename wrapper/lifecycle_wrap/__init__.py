@@ -12,7 +12,8 @@ Where things are:
 - What the hosts are told: `projection` (the canonical event), `manager` and `worker`, the adapters in `hosts/`.
 - Settings: `config` and its template, `catalog` (profiles on disk), `agents` (which are installed).
 - Commands: `cli` and `cli_*` with `command_line`; each command's work is in the module of its name. Recordings:
-  `recording` (reader), `recorder` (writer), `replay`, `scoring`, `explain`, `timeline`, `picture`, `drawing`, `progress`.
+  `recording` (reader), `recorder` (writer), `replay`, `scoring`, `explain`, `timeline`, `picture`, `drawing` and
+  `progress`.
 """
 
 __version__ = "0.1.0"

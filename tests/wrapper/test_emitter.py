@@ -222,6 +222,8 @@ def test_a_report_before_the_terminal_has_answered_is_not_lost() -> None:
     assert run.user(version_answer("ghostty 1.4.0") + STATUS + ATTRIBUTES) == b""
     assert run.after(0.0) == b"\x1b]7501;state=working:app=codex\x1b\\"
     assert run.agent(b"\x1b]7501;state=idle:app=codex\x1b\\") == b"\x1b]7501;state=idle:app=codex\x1b\\"
+    assert run.agent(b"\x1b]7501;state=clear\x1b\\") == b"\x1b]7501;state=clear\x1b\\"
+    assert run.end() == b"", "it has cleared itself"
 
 
 def test_with_pass_nothing_is_asked_answered_or_taken_out() -> None:

@@ -175,6 +175,8 @@ class StatusReporter:
         if isinstance(report, StatusReport):
             self._agent_reports = True
             self._agents.apply(report)
+            if passes:
+                self._shown = None  # it stands in the place of ours
             if not report.id:
                 self._kept_back = b"" if passes else osc.data
 

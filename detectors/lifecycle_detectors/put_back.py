@@ -68,6 +68,7 @@ class PutBack:
         self.active = False
         self.has_focus = True
         self._osc = OscReader()
+        self._marks_itself = False
         self._state = ProgramState.IDLE
         self._plain = ""
         self._written = ""
@@ -85,9 +86,11 @@ class PutBack:
         number, _, written = osc.data.partition(b";")
         text = written.decode("utf-8", "surrogateescape")
         has_mark = self._has_mark(text)
+        # The answer came too late for the agent: it goes on as if there had been none.
+        self._marks_itself = self._marks_itself or (self.active and has_mark)
         if not has_mark:
             self._plain = text
-        if not self.active or not text or has_mark or len(written) > MAX_TITLE:
+        if not self.active or self._marks_itself or not text or len(written) > MAX_TITLE:
             self._written = text
             return None
         self._around = (b"\x1b]" + number + b";", bytes((BEL,)) if osc.bel else ST)
@@ -96,7 +99,7 @@ class PutBack:
     def report(self, osc: Osc, now: float) -> bytes:
         """Take a report that the terminal does not get; returns what goes out in its place."""
         report = self._osc.read(osc)
-        if not isinstance(report, StatusReport) or report.id or not self.active:
+        if not isinstance(report, StatusReport) or report.id or not self.active or self._marks_itself:
             return b""
         state = report.state
         if state is ProgramState.CLEAR:
@@ -121,7 +124,7 @@ class PutBack:
     def leave(self) -> bytes:
         """The agent is gone: give the title of rest, if another is ours."""
         self._state, self._frame_at = ProgramState.IDLE, None
-        return self._rewrite(0.0) if self.active and self._written else b""
+        return self._rewrite(0.0) if self.active and self._written and not self._marks_itself else b""
 
     def _rewrite(self, now: float) -> bytes:
         """Write the title that the state has, unless it stands already."""

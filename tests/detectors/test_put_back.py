@@ -104,7 +104,12 @@ def test_nothing_is_put_back_where_nothing_was_taken_away() -> None:
 
 def test_an_agent_that_marks_its_titles_itself_is_left_alone() -> None:
     putting = answered("claude", title("✳ Claude Code"))
-    assert through(putting, [(WORKING + title("◐ Claude Code")).encode()]) == title("◐ Claude Code")
+    marked = title("◐ Claude Code") + title("✳ Claude Code")
+    assert through(putting, [(WORKING + marked + BLOCKED + DONE).encode()]) == marked
+    putting = answered("vibe", title("Vibe"))
+    putting.has_focus = False
+    itself = title(">> Vibe") + "\x07" + title("Vibe - Action Required")
+    assert through(putting, [(itself + BLOCKED).encode()]) == itself
 
 
 def test_a_cleared_title_stays_cleared() -> None:

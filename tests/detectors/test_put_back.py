@@ -1,15 +1,20 @@
 from __future__ import annotations
 
 import base64
+from pathlib import Path
 
 import pytest
 
+from lifecycle_detectors.controls import BEL
 from lifecycle_detectors.osc_filter import OscFilter
-from lifecycle_detectors.parser import Osc
+from lifecycle_detectors.parser import Control, Osc, Parser
 from lifecycle_detectors.profiles import Catalog, ProfileError
 from lifecycle_detectors.profiles.format import parse_profile
 from lifecycle_detectors.put_back import PutBack
+from lifecycle_wrap.recording import OUTPUT, open_recording
 from tests.detectors.chunking import every_cut
+
+RECORDINGS = Path(__file__).parents[2] / "fixtures" / "recordings"
 
 WORKING, BLOCKED, IDLE, DONE = (
     f"\x1b]7501;state={state}:app=x\x07" for state in ("working", "blocked", "idle", "done")
@@ -155,3 +160,44 @@ def test_a_wrong_table_is_told_with_its_place(table: str, problem: str) -> None:
         parse_profile(f'schema = 1\nname = "x"\n{table}\n', "x.toml", Catalog().get)
     assert problem in str(told.value)
     assert "\n" not in str(told.value)
+
+
+# --- recordings of the same scenario, answered and not
+
+
+def recorded_marks(case: str, putting: PutBack | None) -> list[str]:
+    """Return the titles and bells of a recording, in order: as they were, or with what was taken away put back."""
+    marks: list[str] = []
+    parser = Parser(text=False)
+    for event in open_recording(next(RECORDINGS.glob(f"{case}.cast*"))):
+        data = event.text.encode("utf-8", "replace") if event.kind == OUTPUT else b""
+        if putting is not None:
+            putting.active = putting.active or b"\x1b]7501;?" in data
+            data = through_filter(putting, data, event.at)
+        for token in parser.feed(data):
+            if isinstance(token, Osc) and token.data.startswith((b"0;", b"2;")):
+                marks.append(token.data[2:].decode())
+            elif token == Control(BEL):
+                marks.append("bell")
+    shapes = [mark.replace("◑", "◐") for mark in marks]
+    return [mark for before, mark in zip([None, *shapes], shapes, strict=False) if mark != before]
+
+
+def through_filter(putting: PutBack, data: bytes, now: float) -> bytes:
+    return through(putting, [data], now).encode("utf-8", "surrogateescape")
+
+
+@pytest.mark.parametrize(
+    ("profile", "answered_case", "unanswered_case", "count"),
+    [
+        ("claude", "claude/approve-bash.ghostty14", "claude/approve-bash.wezterm", 100),
+        ("claude", "claude/background.ghostty14", "claude/background", 100),
+        ("vibe", "vibe/approve-bash.ghostty14", "vibe/approve-bash", 5),  # then the model makes up a title
+    ],
+)
+def test_a_recording_that_was_answered_looks_like_one_that_was_not(
+    profile: str, answered_case: str, unanswered_case: str, count: int
+) -> None:
+    unanswered = recorded_marks(unanswered_case, None)
+    assert len(unanswered) > 4
+    assert recorded_marks(answered_case, put_back(profile))[:count] == unanswered[:count]

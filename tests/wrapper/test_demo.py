@@ -20,5 +20,7 @@ def test_the_demo_shows_what_a_host_was_told(tmp_path: Path) -> None:
         check=True,
     )
     told = run.stdout.partition("What a host around it was told")[2]
-    assert re.findall(r"UTC  (\w+)", told) == ["idle", "working", "blocked", "working", "idle", "release"]
+    states = re.findall(r"UTC  (\w+)", told)
+    # On a busy machine the first idle may be over before what looks at it is loaded.
+    assert states[states[0] == "idle" :] == ["working", "blocked", "working", "idle", "release"]
     assert "Waiting for approval" in told

@@ -14,7 +14,7 @@ import time
 FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 FRAME_SECONDS = 0.1
 WORK_SECONDS = 2.0
-AUTO_PAUSE = 1.6
+AUTO_PAUSE = 2.5
 
 
 def main() -> int:

@@ -119,7 +119,7 @@ def test_the_order_is_stable_by_type_and_name(environ: dict[str, str]) -> None:
 def test_the_json_form(environ: dict[str, str]) -> None:
     text = host_status(parse_config("lifecycle.adapters = ['tmux']", "f")[0], environ).to_json()
     answer = json.loads(text)
-    assert list(answer) == ["enabled", "reason", "adapters", "osc", "notices"]
+    assert list(answer) == ["enabled", "reason", "adapters", "osc", "terminal", "notices"]
     assert answer["adapters"][0] == {
         "name": "tmux",
         "type": "multiplexer",

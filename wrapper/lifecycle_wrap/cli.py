@@ -124,7 +124,7 @@ def status(
     json: Annotated[bool, typer.Option("--json", help="As one JSON object.")] = False,
     config: Annotated[Path | None, typer.Option("--config", metavar="FILE", help="As in a normal run.")] = None,
 ) -> None:
-    """Tell which hosts an agent started here would be reported to, and why; nothing is started or asked.
+    """Tell which hosts an agent started here would be reported to, and why; only the terminal is asked who it is.
 
     Example: lifecycle-wrap status
     """
@@ -133,11 +133,12 @@ def status(
 
     from .config import load_config
     from .status import host_status
+    from .terminal_status import ask_terminal
 
     loaded, problems = load_config(config, os.environ)
     for problem in problems:
         print(problem, file=sys.stderr)
-    found = host_status(loaded, os.environ)
+    found = host_status(loaded, os.environ, ask_terminal() if sys.stdout.isatty() else None)
     print(found.to_json() if json else found.to_text())
 
 

@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING
 from .emitter import draws_progress
 from .hosts import records
 from .hosts.selection import survey
-from .terminals import UNKNOWN, identify
+from .terminal_status import TerminalState, terminal_state
+from .terminals import UNKNOWN, Terminal, identify
 
 if TYPE_CHECKING:
     from .config import Config
+    from .probe import Probe
 
 COMMAND_TYPE = "command"
 TERMINAL_TYPE = "terminal"
@@ -61,6 +63,7 @@ class Status:
         reason: why.
         adapters: every host and command sink, by type and name.
         osc: whether the terminal would be told progress; its name is the terminal's.
+        terminal: what else is known of it.
         notices: of all running sessions of this user.
     """
 
@@ -68,6 +71,7 @@ class Status:
     reason: str
     adapters: tuple[HostState, ...]
     osc: HostState
+    terminal: TerminalState
     notices: tuple[Notice, ...]
 
     def to_json(self) -> str:
@@ -81,13 +85,20 @@ class Status:
             label = f"{host.name} [{host.type}]"
             flags = f"detected={_word(host.detected):5} enabled={_word(host.enabled):5}"
             lines.append(f"{label:<22} {flags} {host.reason}")
+        lines.append(self.terminal.to_text())
         for notice in self.notices:
             lines.append(f"{notice.agent} (pid {notice.pid}): {notice.host}: {notice.text}")
         return "\n".join(lines)
 
 
-def host_status(config: Config, environ: Mapping[str, str]) -> Status:
-    """Tell what `config` means here."""
+def host_status(config: Config, environ: Mapping[str, str], answers: Probe | None = None) -> Status:
+    """Tell what `config` means here.
+
+    Args:
+        config: the effective configuration.
+        environ: the environment.
+        answers: what the terminal has answered; None where it was not asked.
+    """
     states = [
         HostState(one.name, one.category, one.detected, one.enabled, one.reason) for one in survey(config, environ)
     ]
@@ -96,13 +107,17 @@ def host_status(config: Config, environ: Mapping[str, str]) -> Status:
         states.append(HostState(command.name, COMMAND_TYPE, detected=True, enabled=config.enabled, reason=reason))
     states.sort(key=lambda state: (state.type, state.name))
     return Status(
-        config.enabled, config.off_reason or "enabled", tuple(states), _osc(config, environ), _notices(environ)
+        config.enabled,
+        config.off_reason or "enabled",
+        tuple(states),
+        _osc(config, identify(environ, answers.version if answers else None)),
+        terminal_state(environ, answers),
+        _notices(environ),
     )
 
 
-def _osc(config: Config, environ: Mapping[str, str]) -> HostState:
-    """What follows for the terminal that the environment shows; a session also asks it."""
-    terminal = identify(environ)
+def _osc(config: Config, terminal: Terminal) -> HostState:
+    """What follows for the terminal; a session asks it in any case."""
     version = ".".join(map(str, terminal.version))
     enabled = config.enabled and draws_progress(config.osc, terminal)
     if not config.enabled:

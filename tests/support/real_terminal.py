@@ -23,11 +23,38 @@ _OURS = re.compile(rb"\x1b\[(?P<stack>22|23)(?:;\d+)*t|\x1b\]7501;\?(?:\x07|\x1b
 _STATUS = b"\x1b]7501;?\x1b\\"
 
 
+class TitledEngine:
+    """The engine with what most terminals have and it has not: a title stack, and an answer to the OSC 7501 query.
+
+    Args:
+        engine: what draws.
+        knows_status: it answers the OSC 7501 query.
+    """
+
+    def __init__(self, engine: Engine, knows_status: bool = False) -> None:
+        self.engine = engine
+        self._knows_status = knows_status
+        self._titles: list[str] = []
+
+    def feed(self, data: bytes) -> None:
+        """Read."""
+        start = 0
+        for operation in _OURS.finditer(data):
+            self.engine.feed(data[start : operation.end()])
+            start = operation.end()
+            if operation["stack"] is None:
+                self.engine.replies += [_STATUS] if self._knows_status else []
+            elif operation["stack"] == b"22":
+                self._titles.append(self.engine.title())
+            elif self._titles:
+                self.engine.feed(f"\x1b]2;{self._titles.pop()}\x1b\\".encode())
+        self.engine.feed(data[start:])
+
+
 class RealTerminal:
     """A terminal with a shell that runs one command as its foreground job.
 
-    The engine has no title stack (most terminals do), so that is added here; and it starts as Ghostty itself does, with
-    grapheme clusters on (DECSET 2027).
+    It starts as Ghostty itself does, with grapheme clusters on (DECSET 2027).
 
     Args:
         argv: the command.
@@ -65,10 +92,9 @@ class RealTerminal:
         self._closing = False
         self._answers = answers
         self._version = version
-        self._knows_status = knows_status
-        self._titles: list[str] = []
+        self._titled = TitledEngine(self.engine, knows_status)
         self._lock = threading.Lock()
-        self._feed(f"\x1b[?2027h\x1b]2;{title}\x07$ first command\r\nits output\r\n$ agent\r\n".encode())
+        self._titled.feed(f"\x1b[?2027h\x1b]2;{title}\x07$ first command\r\nits output\r\n$ agent\r\n".encode())
         self.before = self.engine.state() | {"title": self.engine.title()}
         self._told, told = os.pipe()
         orders, self._orders = os.pipe()
@@ -137,7 +163,7 @@ class RealTerminal:
     def feed(self, data: bytes) -> None:
         """Let the shell print something."""
         with self._lock:
-            self._feed(data)
+            self._titled.feed(data)
 
     def run(self, argv: Sequence[str], environ: Mapping[str, str]) -> int:
         """Run another command in the terminal when the first one has ended; returns its exit code."""
@@ -203,25 +229,12 @@ class RealTerminal:
             return False
         self.output += data
         with self._lock:
-            self._feed(data)
+            self._titled.feed(data)
             replies, self.engine.replies[:] = b"".join(self.engine.replies), []
             replies = replies.replace(b"libghostty", self._version.encode())
         if self._answers and replies and self.master >= 0:
             os.write(self.master, replies)
         return bool(data)
-
-    def _feed(self, data: bytes) -> None:
-        start = 0
-        for operation in _OURS.finditer(data):
-            self.engine.feed(data[start : operation.end()])
-            start = operation.end()
-            if operation["stack"] is None:
-                self.engine.replies += [_STATUS] if self._knows_status else []
-            elif operation["stack"] == b"22":
-                self._titles.append(self.engine.title())
-            elif self._titles:
-                self.engine.feed(f"\x1b]2;{self._titles.pop()}\x1b\\".encode())
-        self.engine.feed(data[start:])
 
 
 def _be_a_shell(argv: Sequence[str], environ: Mapping[str, str], told: int, orders: int) -> None:

@@ -15,7 +15,7 @@ import pytest
 from lifecycle_wrap.probe import BURST
 from lifecycle_wrap.recording import OUTPUT, open_recording
 from tests.support.engine import Engine
-from tests.support.real_terminal import RealTerminal
+from tests.support.real_terminal import RealTerminal, TitledEngine
 from tests.support.staying_player import PLAYED
 from tests.support.terminal import WRAPPER, isolated_environment
 
@@ -82,9 +82,9 @@ KNOWN = _profiles()
 
 def direct(data: bytes) -> dict[str, Any]:
     """Return the state of the terminal when the bytes go there directly."""
-    engine = Engine()
+    engine = TitledEngine(Engine())
     engine.feed(BEFORE + data)
-    return engine.state() | {"title": engine.title()}
+    return engine.engine.state() | {"title": engine.engine.title()}
 
 
 @pytest.mark.parametrize("cast", casts())

@@ -1,0 +1,144 @@
+"""Terminals with a window, on a display without one: kitty runs the real program, VTE reads what it wrote.
+
+Debian: xvfb, kitty, gir1.2-vte-2.91, python3-gi.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.orders import Orders
+from tests.support.real_terminal import RealTerminal
+from tests.support.terminal import WRAPPER, isolated_environment
+from tests.support.waiting import wait_until
+
+VTE_READER = Path(__file__).parents[1] / "support" / "vte_reader.py"
+SYSTEM_PYTHON = "/usr/bin/python3"
+DISPLAY = ["xvfb-run", "-a", "-s", "-screen 0 1280x1024x24"]
+
+needs_display = pytest.mark.skipif(shutil.which("xvfb-run") is None, reason="there is no xvfb-run here")
+
+
+def _has_vte() -> bool:
+    code = "import gi; gi.require_version('Vte', '2.91')"
+    done = (
+        subprocess.run([SYSTEM_PYTHON, "-c", code], capture_output=True, check=False)
+        if os.path.exists(SYSTEM_PYTHON)
+        else None
+    )
+    return done is not None and done.returncode == 0
+
+
+@pytest.fixture
+def orders(tmp_path: Path) -> Iterator[Orders]:
+    with Orders(tmp_path) as given:
+        yield given
+
+
+class Kitty:
+    """A kitty window that runs one command."""
+
+    def __init__(self, folder: Path, argv: list[str]) -> None:
+        self._socket = f"unix:{folder}/kitty"
+        self._environ = isolated_environment(folder, LIBGL_ALWAYS_SOFTWARE="1")
+        options = ("allow_remote_control=yes", "initial_window_width=100c", "initial_window_height=30c")
+        command = [*DISPLAY, "kitty", "--config", "NONE", "--listen-on", self._socket]
+        for option in (*options, "remember_window_size=no", "update_check_interval=0"):
+            command += ["-o", option]
+        self._process = subprocess.Popen(
+            [*command, "--hold", *argv],
+            env=self._environ,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+    def title(self) -> str:
+        """Return the window's title; empty while there is no window."""
+        answer = self._remote("ls")
+        return str(json.loads(answer)[0]["tabs"][0]["windows"][0]["title"]) if answer else ""
+
+    def text(self) -> str:
+        """Return what it shows."""
+        return self._remote("get-text")
+
+    def __enter__(self) -> Kitty:
+        wait_until(self.title, "a window of kitty's", 60)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        os.killpg(self._process.pid, signal.SIGTERM)
+        self._process.wait(20)
+
+    def _remote(self, *arguments: str) -> str:
+        command = ["kitty", "@", "--to", self._socket, *arguments]
+        return subprocess.run(command, env=self._environ, capture_output=True, text=True, check=False).stdout
+
+
+@needs_display
+@pytest.mark.skipif(shutil.which("kitty") is None, reason="there is no kitty here")
+def test_kitty_shows_the_title_and_gets_it_back(tmp_path: Path, orders: Orders) -> None:
+    config = tmp_path / "config.toml"
+    config.write_text('title = "state"\n[lifecycle]\nadapters = []\n')
+    with Kitty(tmp_path, [*WRAPPER, "--config", str(config), "--", *orders.argv]) as kitty:
+        wait_until(lambda: "ready" in kitty.text(), kitty.text)
+        before = kitty.title()
+        orders.give("state working")
+        wait_until(lambda: kitty.title() == "● python", kitty.title)
+        orders.give("title ◐ fix the bug")
+        orders.give("state blocked:kind=permission")
+        wait_until(lambda: kitty.title() == "▲ fix the bug", kitty.title)
+        orders.give("text end")
+        orders.give("exit 0")
+        wait_until(lambda: kitty.title() == before, kitty.title)
+        assert kitty.text().split("\n")[:2] == ["ready", "end"]
+
+
+@needs_display
+@pytest.mark.skipif(shutil.which("kitty") is None, reason="there is no kitty here")
+def test_kitty_is_known_by_its_answer(tmp_path: Path) -> None:
+    with Kitty(tmp_path, [*WRAPPER, "status"]) as kitty:
+        wait_until(lambda: "Terminal: kitty 0." in kitty.text(), kitty.text)
+        assert "(by its answer)" in kitty.text()
+        assert "notifies by: OSC 99" in kitty.text()
+
+
+def read_by_vte(data: bytes) -> dict[str, Any]:
+    command = [*DISPLAY, SYSTEM_PYTHON, str(VTE_READER), "30", "100"]
+    done = subprocess.run(command, input=data, capture_output=True, check=True, timeout=60)
+    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return result
+
+
+@needs_display
+@pytest.mark.skipif(not _has_vte(), reason="there is no VTE for Python here")
+@pytest.mark.parametrize("version", ["7006", "8000"])
+def test_vte_shows_the_agents_screen_and_gets_its_title_back(tmp_path: Path, orders: Orders, version: str) -> None:
+    config = tmp_path / "config.toml"
+    config.write_text('title = "state"\nnotify = "off"\n[lifecycle]\nadapters = []\n')
+    argv = [*WRAPPER, "--config", str(config), "--", *orders.argv]
+    environ = isolated_environment(tmp_path, VTE_VERSION=version)
+    with RealTerminal(argv, environ, version=f"VTE({version})") as terminal:
+        orders.give("state working")
+        terminal.wait_for("● python")
+        orders.give("title one")
+        orders.give("text a line ✳ of it")
+        terminal.wait_for("● one")
+        orders.give("exit 0")
+        terminal.wait()
+        came = bytes(terminal.output)
+    assert (b"\x1b]9;4;3;0\x1b\\" in came) == (version == "8000"), "drawn since 0.80"
+    before = b"\x1b]2;the shell's\x1b\\"
+    ours = read_by_vte(before + came)
+    assert ours["screen"] == read_by_vte("ready\r\na line ✳ of it\r\n".encode())["screen"]
+    assert ours["titles"] == ["the shell's"], "it tells the last title only"
+    assert read_by_vte(before + came[: came.index(b"\x1b[23;0t")])["titles"] == ["● one"]

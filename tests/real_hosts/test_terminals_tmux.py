@@ -21,7 +21,8 @@ from tests.support.waiting import wait_until
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="there is no tmux here")
 
 GHOSTTY = {"TERM": "xterm-256color", "TERM_PROGRAM": "ghostty", "TERM_PROGRAM_VERSION": "1.3.1"}
-PASSTHROUGH = ("off", "on")
+SLOW = pytest.mark.slow
+PASSTHROUGH = (pytest.param("off", marks=SLOW), "on")
 
 
 @pytest.fixture
@@ -69,7 +70,7 @@ class Attached:
 
 
 @pytest.mark.parametrize("passthrough", PASSTHROUGH)
-@pytest.mark.parametrize("osc", ["auto", "on"])
+@pytest.mark.parametrize("osc", [pytest.param("auto", marks=SLOW), "on"])
 def test_no_progress_reaches_the_terminal_around_an_old_tmux(
     tmp_path: Path, orders: Orders, passthrough: str, osc: str
 ) -> None:
@@ -86,7 +87,9 @@ def test_no_progress_reaches_the_terminal_around_an_old_tmux(
 
 
 @pytest.mark.parametrize("passthrough", PASSTHROUGH)
-@pytest.mark.parametrize("end", ["switch", "detach", "kill-pane", "respawn"])
+@pytest.mark.parametrize(
+    "end", ["switch", *(pytest.param(end, marks=SLOW) for end in ("detach", "kill-pane", "respawn"))]
+)
 def test_no_bar_is_left_when_the_window_is_gone_while_the_agent_works(
     tmp_path: Path, orders: Orders, passthrough: str, end: str
 ) -> None:

@@ -121,7 +121,7 @@ def read_by_vte(data: bytes) -> dict[str, Any]:
 
 @needs_display
 @pytest.mark.skipif(not _has_vte(), reason="there is no VTE for Python here")
-@pytest.mark.parametrize("version", ["7006", "8000"])
+@pytest.mark.parametrize("version", [pytest.param("7006", marks=pytest.mark.slow), "8000"])
 def test_vte_shows_the_agents_screen_and_gets_its_title_back(tmp_path: Path, orders: Orders, version: str) -> None:
     config = tmp_path / "config.toml"
     config.write_text('title = "state"\nnotify = "off"\n[lifecycle]\nadapters = []\n')

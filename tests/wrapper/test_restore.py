@@ -36,10 +36,7 @@ OURS = re.compile(
 
 FEW = (
     "claude/approve-bash.ghostty14",
-    "claude/sigkill",
     "codex/plan",
-    "gemini/question",
-    "vibe/approve-bash.ghostty14",
     "programs/altscreen",
 )
 

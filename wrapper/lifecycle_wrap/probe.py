@@ -149,7 +149,8 @@ class Probe:
     def _learn(self, question: Question, answer: re.Match[bytes]) -> None:
         self.version = self.version or ""
         if question is Question.VERSION:
-            self.version = answer["version"].decode("utf-8", "replace")[:MAX_VERSION]
+            told = answer["version"].decode("utf-8", "replace")[:MAX_VERSION]
+            self.version = "".join(character for character in told if character.isprintable())
         elif question is Question.STATUS:
             self.knows_status = True
         else:

@@ -114,6 +114,7 @@ class Terminal:
 
 UNKNOWN = Terminal("unknown")
 
+# That a terminal reports its focus is told by its own documentation, and true of nearly all of today's.
 TERMINALS: tuple[Terminal, ...] = (
     Terminal(
         "Ghostty",

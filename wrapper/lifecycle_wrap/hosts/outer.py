@@ -5,7 +5,6 @@ Owns what stands between us and the user's terminal: what a multiplexer does not
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
@@ -122,6 +121,8 @@ _FORMAT = "#{version}\t#{allow-passthrough}\t#{client_termfeatures}\t#{client_te
 
 def ask_tmux(environ: Mapping[str, str]) -> TmuxView | None:
     """Ask the tmux that we are in; None where it does not answer in time."""
+    import subprocess
+
     pane = environ.get("TMUX_PANE", "")
     command = ["tmux", "display-message", "-p", *(("-t", pane) if pane else ()), _FORMAT]
     try:

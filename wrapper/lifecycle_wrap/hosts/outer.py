@@ -148,16 +148,6 @@ def ask_around(terminal: Terminal, environ: Mapping[str, str]) -> str:
     )
 
 
-def ask_around(terminal: Terminal, environ: Mapping[str, str]) -> str:
-    """Tell what tmux says of the terminal around it, in words; nothing for any other terminal. May block for a while."""
-    view = ask_tmux(environ) if terminal.name == "tmux" else None
-    if view is None:
-        return ""
-    features = ", ".join(sorted(view.features)) or "none"
-    passthrough = view.passthrough or "not known here"
-    return f"{view.terminal or 'no client'} (features: {features}); tmux {view.version}, allow-passthrough {passthrough}"
-
-
 def adapter(config: Config, environ: Mapping[str, str]) -> Callable[[Terminal], Terminal]:
     """Return what turns a row into what the user's options make of it; asks what they need to know, so it may block.
 

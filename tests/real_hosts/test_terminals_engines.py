@@ -146,3 +146,16 @@ def test_an_unknown_terminal_is_sent_the_agents_bytes_after_one_question(tmp_pat
     ran = turn(tmp_path, orders, {}, version="contour 0.4", answers=True)
     question = b"\x1b[>q\x1b]7501;?\x1b\\\x1b[c"
     assert bytes(ran.terminal.output).replace(question, b"", 1) == ran.agent
+
+
+@pytest.mark.parametrize("pause", [0.0, 0.1])
+def test_answers_that_come_after_the_agents_end_are_not_typed_into_the_shell(
+    tmp_path: Path, orders: Orders, pause: float
+) -> None:
+    environ = isolated_environment(tmp_path, **GHOSTTY)
+    with RealTerminal([*WRAPPER, "--", *orders.argv], environ, answers_after=pause) as terminal:
+        orders.give("text line")
+        terminal.wait_for_bytes(b"\x1b[>q")
+        orders.give("exit 3")
+        assert terminal.wait() == 3
+        assert terminal.unread() == b""

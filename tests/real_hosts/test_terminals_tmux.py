@@ -177,3 +177,15 @@ def test_the_user_is_told_by_the_bell_when_the_client_has_lost_the_focus(tmp_pat
         orders.give("text end")
         attached.terminal.wait_for("end")
         assert attached.terminal.engine.bells == 1
+
+
+def test_status_tells_what_is_around(tmp_path: Path, orders: Orders) -> None:
+    with Attached(tmp_path, orders, "on") as attached:
+        status = attached.tmux("new-window", "-P", "-F", "#{pane_id}", shlex.join([*WRAPPER, "status"]))
+        wait_until(lambda: attached.tmux.ended(status), "the end")
+        shown = attached.tmux("capture-pane", "-J", "-p", "-t", status)
+        version = attached.tmux("display-message", "-p", "#{version}")
+        assert "Terminal: tmux 3." in shown
+        assert "(by its answer)" in shown
+        assert "around it: ghostty 1.3.1 (features: " in shown
+        assert f"tmux {version}, allow-passthrough on" in shown

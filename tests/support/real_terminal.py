@@ -13,6 +13,7 @@ import struct
 import subprocess
 import termios
 import threading
+import tty
 from collections.abc import Mapping, Sequence
 from types import TracebackType
 
@@ -60,6 +61,7 @@ class RealTerminal:
         argv: the command.
         environ: its environment.
         answers: the terminal answers queries.
+        answers_after: seconds that it takes for that.
         version: what it answers to XTVERSION.
         knows_status: it answers the OSC 7501 query, as the engine does not.
         title: the window's title before.
@@ -79,6 +81,7 @@ class RealTerminal:
         environ: Mapping[str, str],
         *,
         answers: bool = True,
+        answers_after: float = 0.0,
         version: str = "ghostty 1.3.1",
         knows_status: bool = False,
         title: str = "the shell's",
@@ -91,6 +94,7 @@ class RealTerminal:
         self.stopped = False
         self._closing = False
         self._answers = answers
+        self._answers_after = answers_after
         self._version = version
         self._titled = TitledEngine(self.engine, knows_status)
         self._lock = threading.Lock()
@@ -172,6 +176,12 @@ class RealTerminal:
             self._drain()
         return code
 
+    def unread(self) -> bytes:
+        """Return what a shell would now read as typed."""
+        with open(self._device, "r+b", buffering=0) as terminal:
+            tty.setraw(terminal.fileno(), termios.TCSANOW)
+            return terminal.read(4096) or b"" if select.select([terminal], [], [], 0)[0] else b""
+
     def hang_up(self) -> None:
         """Close the terminal."""
         with self._lock:
@@ -233,8 +243,16 @@ class RealTerminal:
             replies, self.engine.replies[:] = b"".join(self.engine.replies), []
             replies = replies.replace(b"libghostty", self._version.encode())
         if self._answers and replies and self.master >= 0:
-            os.write(self.master, replies)
+            self._answer(replies)
         return bool(data)
+
+    def _answer(self, replies: bytes) -> None:
+        if not self._answers_after:
+            os.write(self.master, replies)
+            return
+        timer = threading.Timer(self._answers_after, os.write, (self.master, replies))
+        timer.daemon = True
+        timer.start()
 
 
 def _be_a_shell(argv: Sequence[str], environ: Mapping[str, str], told: int, orders: int) -> None:

@@ -122,9 +122,19 @@ class PutBack:
         return self._rewrite(now)
 
     def leave(self) -> bytes:
-        """The agent is gone: give the title of rest, if another is ours."""
-        self._state, self._frame_at = ProgramState.IDLE, None
-        return self._rewrite(0.0) if self.active and self._written and not self._marks_itself else b""
+        """The agent is gone, or stops: give the title of rest, if another is ours."""
+        state, self._state = self._state, ProgramState.IDLE
+        title = self._rewrite(0.0) if self._is_needed else b""
+        self._state, self._frame_at = state, None
+        return title
+
+    def come_back(self, now: float) -> bytes:
+        """It goes on: give the title that it had."""
+        return self._rewrite(now) if self._is_needed else b""
+
+    @property
+    def _is_needed(self) -> bool:
+        return self.active and bool(self._written) and not self._marks_itself
 
     def _rewrite(self, now: float) -> bytes:
         """Write the title that the state has, unless it stands already."""

@@ -356,6 +356,25 @@ def test_what_was_put_back_is_put_at_rest() -> None:
     assert run.end(None, 9).decode() == "\x1b]0;✳ Claude Code\x07"
 
 
+def test_what_was_put_back_comes_back_after_a_stop() -> None:
+    run = OutwardSession({}, ATTRIBUTES, notify="off")
+    run.agent("\x1b]0;✳ Claude Code\x07\x1b]7501;?\x07\x1b[c".encode())
+    run.user(ATTRIBUTES)
+    run.agent(b"\x1b]0;Claude Code\x07\x1b]7501;state=working:app=claude-code\x07")
+    assert run.outward.leave(None).decode() == "\x1b]0;✳ Claude Code\x07"
+    assert run.outward.deadline is None
+    assert run.outward.come_back(run.now).decode() == "\x1b]0;◐ Claude Code\x07"
+    assert run.outward.deadline is not None
+
+
+def test_held_keys_are_given_up_in_their_order() -> None:
+    run = OutwardSession(GHOSTTY, version_answer("ghostty 1.3.1") + ATTRIBUTES, osc="off")
+    run.agent(b"\x1b]7501;?\x07\x1b[c")
+    assert run.user(b"a\x1b[?6") == b"a"
+    assert run.user(b"x\x1b") == b"\x1b[?6x"
+    assert run.outward.flush_input() == b"\x1b"
+
+
 def test_a_sequence_is_wrapped_whole() -> None:
     assert sequence(b"9;4;3;0", UNKNOWN) == WORKING
     assert through_tmux(WORKING) == b"\x1bPtmux;\x1b\x1b]9;4;3;0\x1b\x1b\\\x1b\\"

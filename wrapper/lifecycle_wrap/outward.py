@@ -112,8 +112,8 @@ class Outward:
 
     def flush_input(self) -> bytes:
         """Give up what `input` holds."""
-        held = self._probe.flush() + self._focus.flush()
-        return held + (self._answer.flush() if self._answer else b"")
+        oldest = self._answer.flush() if self._answer else b""
+        return oldest + self._focus.flush() + self._probe.flush()
 
     def take_terminal(self) -> None:
         """The outer terminal is ours: from now on it may be asked and written to."""
@@ -178,7 +178,7 @@ class Outward:
 
     @property
     def awaits_answers(self) -> bool:
-        """The terminal may still answer a question of ours that is not a program's at the end to read."""
+        """The terminal may still answer our question: no other program must get to read that."""
         return self._probe.asked and not self._probe.settled and self._probe.awaits_answers
 
     def leave(self, place: Place | None) -> bytes:
@@ -200,7 +200,8 @@ class Outward:
         """Return what sets it again."""
         self._is_ours = True
         self._forget()
-        return self._stream.modes.redo(start=self.terminal.start, without=self._not_its_own) + self.update(now)
+        again = self._stream.modes.redo(start=self.terminal.start, without=self._not_its_own)
+        return again + self.update(now) + (self._put_back.come_back(now) if self._may_write else b"")
 
     @property
     def _not_its_own(self) -> Sequence[str]:

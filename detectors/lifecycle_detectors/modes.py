@@ -245,12 +245,13 @@ class Modes:
 
     def _csi(self, csi: Csi) -> bool:
         """Take a control sequence; returns whether it may change the pen."""
+        if csi.private == "?" and csi.final in "hl" and not csi.intermediates:
+            on = csi.final == "h"
+            return self._set_private({parameter[0]: on for parameter in csi.params if parameter[0]})
         numbers = [parameter[0] for parameter in csi.params]
         first, second = ((number or 0) for number in (*numbers, 0, 0)[:2])
         screen = self._screen
         match csi.private + csi.intermediates + csi.final:
-            case "?h" | "?l":
-                return self._set_private({mode: csi.final == "h" for mode in numbers if mode})
             case "?s":
                 self._saved_private.update({mode: self.is_set(mode) for mode in numbers if mode})
             case "?r":
@@ -311,14 +312,16 @@ class Modes:
             self._window.take(osc)
 
     def _set_private(self, modes: Mapping[int, bool]) -> bool:
+        moves_pen = False
         for mode, on in modes.items():
             if mode in ALTERNATE:
                 self._switch(mode, on)
+                moves_pen = True
             elif mode == SAVED_CURSOR:
-                _ = self._save() if on else self._restore()
+                moves_pen = self._save() if on else self._restore()
             else:
                 self._private[mode] = on
-        return SAVED_CURSOR in modes or not modes.keys().isdisjoint(ALTERNATE)
+        return moves_pen
 
     def _switch(self, mode: int, on: bool) -> None:
         if on and not self._alternate:

@@ -18,9 +18,8 @@ MAX_CUT = 256
 """Bytes of a cut sequence that are kept for the next ones; no SGR that anyone writes is longer."""
 
 _SGR = re.compile(rb"\x1b\[([0-9:;]*)m")
-_IN_ORDER = re.compile(
-    rb"\x1b(?:\[(?P<sgr>[0-9:;]*)m|(?P<save>7|\[s)|(?P<restore>8|\[u)|(?P<reset>c)"
-    rb"|\[\?(?P<switch>47|1047|1048|1049)(?P<on>[hl]))"
+_TURN = re.compile(
+    rb"\x1b(?:(?P<save>7|\[s)|(?P<restore>8|\[u)|(?P<reset>c)|\[\?(?P<switch>47|1047|1048|1049)(?P<on>[hl]))"
 )
 _CUT = re.compile(rb"\x1b(?:\[[0-9:;?]*)?\Z")
 
@@ -110,18 +109,15 @@ class Pen:
         data = self._cut + data
         cut = _CUT.search(data, max(0, len(data) - MAX_CUT))
         self._cut = cut.group() if cut else b""
-        if in_order:
-            for sequence in _IN_ORDER.finditer(data):
-                self._take(sequence)
-            return
-        start = max(data.rfind(b"\x1b[m"), data.rfind(b"\x1b[0m"), 0)
-        for parameters in _SGR.findall(data, start):
-            self._draw(parameters)
+        position = 0
+        for turn in _TURN.finditer(data) if in_order else ():
+            self._draw(data, position, turn.start())
+            self._turn(turn)
+            position = turn.end()
+        self._draw(data, position, len(data))
 
-    def _take(self, sequence: re.Match[bytes]) -> None:
-        if sequence["sgr"] is not None:
-            self._draw(sequence["sgr"])
-        elif sequence["save"] or (sequence["switch"] == b"1048" and sequence["on"] == b"h"):
+    def _turn(self, sequence: re.Match[bytes]) -> None:
+        if sequence["save"] or (sequence["switch"] == b"1048" and sequence["on"] == b"h"):
             self._saved[self._on_alternate] = self._current.copy()
         elif sequence["restore"] or sequence["switch"] == b"1048":
             self._current = self._saved.get(self._on_alternate, {}).copy()
@@ -137,14 +133,27 @@ class Pen:
             self._current = self._main if mode == b"1049" else self._main | self._current
         self._on_alternate = on
 
-    def _draw(self, parameters: bytes) -> None:
-        for attribute, written in _changes(parameters):
-            if attribute is None:
-                self._current.clear()
-            elif written:
-                self._current[attribute] = written
+    def _draw(self, data: bytes, start: int, end: int) -> None:
+        """Take what is drawn between two turns.
+
+        For each attribute the last word counts, and of what is written twice the last time: read backwards, each kind
+        of SGR counts once.
+        """
+        start = max(data.rfind(b"\x1b[m", start, end), data.rfind(b"\x1b[0m", start, end), start)
+        last_words: Attributes = {}
+        for parameters in dict.fromkeys(reversed(_SGR.findall(data, start, end))):
+            for attribute, written in reversed(_changes(parameters)):
+                if attribute is None:
+                    self._current = {}
+                    break
+                last_words.setdefault(attribute, written)
             else:
-                self._current.pop(attribute, None)
+                continue
+            break
+        for attribute, written in reversed(last_words.items()):
+            self._current.pop(attribute, None)
+            if written:
+                self._current[attribute] = written
 
 
 @lru_cache(maxsize=4096)

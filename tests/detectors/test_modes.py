@@ -8,6 +8,7 @@ import pytest
 
 from lifecycle_detectors.events import Size
 from lifecycle_detectors.modes import Modes, Place, Start
+from lifecycle_detectors.pen import Pen
 from lifecycle_detectors.stream import OutputStream
 from tests.detectors.chunking import every_cut, random_cuts
 from tests.support.engine import Engine
@@ -220,3 +221,16 @@ def _check_mixture(source: random.Random) -> None:
     engine.feed(b"\x1b[H\x1b[2J\x1b[3J")
     after = engine.state() | {"cursor": None}
     assert after == before, written
+
+
+def test_a_pen_is_read_the_same_whole_and_piece_by_piece() -> None:
+    source = random.Random(3)
+    numbers = ["", *map(str, (*range(10), 21, 22, 24, 27, 31, 39, 45, 49, 53, 55, 97)), "38;5;7", "48;2;1;2;3", "4:3"]
+    for _ in range(200):
+        written = [";".join(source.choices(numbers, k=source.randrange(1, 4))) for _ in range(source.randrange(20))]
+        sequences = [f"\x1b[{parameters}mx".encode() for parameters in written]
+        whole, pieces = Pen(), Pen()
+        whole.feed(b"".join(sequences), False)
+        for sequence in sequences:
+            pieces.feed(sequence, source.random() < 0.5)
+        assert whole.attributes == pieces.attributes, written

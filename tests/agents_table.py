@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lifecycle_detectors import Catalog
-from lifecycle_wrap.recording import open_recording
-from lifecycle_wrap.replay import profile_for
-from lifecycle_wrap.scoring import compare
+from lifecycle_wrap.commands.replay import profile_for
+from lifecycle_wrap.recordings.recording import open_recording
+from lifecycle_wrap.recordings.scoring import compare
 
 ROOT = Path(__file__).parents[1]
 BEGIN, END = "<!-- agents: python -m tests.agents_table -->", "<!-- /agents -->"

@@ -45,7 +45,7 @@ from .frames import (
     is_edge,
     is_rule,
 )
-from .screen_cells import WIDTHS
+from .screen.cells import WIDTHS
 
 REGIONS = frozenset(
     {

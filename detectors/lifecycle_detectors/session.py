@@ -40,7 +40,7 @@ from .profiles import Profile
 from .program_status import StatusRecords, StatusReport
 from .rules import Moment, Rule, judge
 from .screen import Screen
-from .screen_backlog import ScreenBacklog
+from .screen.backlog import ScreenBacklog
 from .states import Change, State, StateMachine
 from .stream import OutputStream
 

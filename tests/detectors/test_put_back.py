@@ -11,7 +11,7 @@ from lifecycle_detectors.parser import Control, Osc, Parser
 from lifecycle_detectors.profiles import Catalog, ProfileError
 from lifecycle_detectors.profiles.format import parse_profile
 from lifecycle_detectors.put_back import PutBack
-from lifecycle_wrap.recording import OUTPUT, open_recording
+from lifecycle_wrap.recordings.recording import OUTPUT, open_recording
 from tests.detectors.chunking import every_cut
 
 RECORDINGS = Path(__file__).parents[2] / "fixtures" / "recordings"

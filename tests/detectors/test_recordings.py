@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from lifecycle_detectors import Catalog, Profile
-from lifecycle_wrap.recording import Recording, open_recording
-from lifecycle_wrap.replay import profile_for
-from lifecycle_wrap.scoring import Change, Comparison, compare, difference, score
+from lifecycle_wrap.commands.replay import profile_for
+from lifecycle_wrap.recordings.recording import Recording, open_recording
+from lifecycle_wrap.recordings.scoring import Change, Comparison, compare, difference, score
 from tests.support.stage import RECORDINGS
 
 CASTS = sorted(RECORDINGS.glob("*/*.cast*"))

@@ -188,7 +188,7 @@ def test_flows_only_between_sequences_and_within_the_margins(screen: Screen) -> 
 
 def test_takes_libghostty_where_it_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert type(make_screen(SIZE)).__name__ == "GhosttyScreen"
-    monkeypatch.delitem(sys.modules, "lifecycle_detectors.screen_ghostty", raising=False)
+    monkeypatch.delitem(sys.modules, "lifecycle_detectors.screen.ghostty", raising=False)
     monkeypatch.setitem(sys.modules, "pyghostty", None)
     monkeypatch.setitem(sys.modules, "pyghostty.core", None)
     assert type(make_screen(SIZE)).__name__ == "PyteScreen"

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from lifecycle_detectors import screen_backlog
 from lifecycle_detectors.events import Size
 from lifecycle_detectors.screen import HISTORY_ROWS, Cursor, Engine, Line, Run, Screen, make_screen
-from lifecycle_detectors.screen_backlog import ScreenBacklog
+from lifecycle_detectors.screen import backlog as screen_backlog
+from lifecycle_detectors.screen.backlog import ScreenBacklog
 from tests.detectors.compare_screens import read_recording
 from tests.detectors.test_screen_recordings import RECORDINGS
 

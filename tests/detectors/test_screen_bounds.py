@@ -8,9 +8,9 @@ from collections.abc import Iterable
 
 import pytest
 
-from lifecycle_detectors import screen_grid
 from lifecycle_detectors.events import Size
 from lifecycle_detectors.screen import Engine, Screen, make_screen
+from lifecycle_detectors.screen import grid as screen_grid
 from tests.detectors.chunking import random_cuts, random_stream
 from tests.detectors.compare_screens import read_recording
 from tests.detectors.test_screen_recordings import RECORDINGS

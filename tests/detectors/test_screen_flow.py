@@ -8,7 +8,7 @@ import pytest
 
 from lifecycle_detectors.events import Size
 from lifecycle_detectors.screen import make_screen
-from lifecycle_detectors.screen_flow import flow_cut, flow_end, last_clear, last_reset, returns, settings, state
+from lifecycle_detectors.screen.flow import flow_cut, flow_end, last_clear, last_reset, returns, settings, state
 
 SETTINGS = [
     f"\x1b[{sgr}m".encode() for sgr in ("", "0", "1", "22", "31", "39", "0;7", "44;1", "38;5;9", "48:2::1:2:3", "2")

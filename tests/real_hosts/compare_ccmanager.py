@@ -13,7 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from lifecycle_wrap.recording import OUTPUT, open_recording
+from lifecycle_wrap.recordings.recording import OUTPUT, open_recording
 from tests.recordings.test_transparency import REPORT, came_out
 
 SCRIPT = Path(__file__).with_name("ccmanager_states.mjs")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from lifecycle_wrap.recording import OUTPUT, open_recording
+from lifecycle_wrap.recordings.recording import OUTPUT, open_recording
 from tests.support.orders import Orders
 from tests.support.terminal import WRAPPER
 from tests.support.tmux_server import Tmux

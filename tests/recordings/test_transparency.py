@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from lifecycle_wrap.probe import BURST
-from lifecycle_wrap.recording import OUTPUT, open_recording
+from lifecycle_wrap.recordings.recording import OUTPUT, open_recording
+from lifecycle_wrap.terminal.probe import BURST
 from tests.support.terminal import WRAPPER, isolated_environment, run_to_the_end
 
 RECORDINGS = Path(__file__).parents[2] / "fixtures" / "recordings"

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import pytest
 
-from lifecycle_wrap.cli import app
-from lifecycle_wrap.command_line import NAME, run
+from lifecycle_wrap.commands.cli import app
+from lifecycle_wrap.commands.command_line import NAME, run
 
 
 class Finished(NamedTuple):

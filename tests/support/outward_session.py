@@ -20,8 +20,8 @@ from lifecycle_detectors.events import (
 from lifecycle_detectors.states import State
 from lifecycle_detectors.stream import OutputStream
 from lifecycle_wrap.config import Config
-from lifecycle_wrap.outward import Outward
-from lifecycle_wrap.probe import BURST, LIMIT
+from lifecycle_wrap.terminal.outward import Outward
+from lifecycle_wrap.terminal.probe import BURST, LIMIT
 
 ATTRIBUTES = b"\x1b[?62;22c"
 STATUS = b"\x1b]7501;?\x1b\\"

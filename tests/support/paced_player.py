@@ -13,7 +13,7 @@ import tty
 from itertools import islice
 from pathlib import Path
 
-from lifecycle_wrap.recording import OUTPUT, open_recording
+from lifecycle_wrap.recordings.recording import OUTPUT, open_recording
 
 
 def main() -> None:

@@ -10,7 +10,7 @@ import sys
 import tty
 from pathlib import Path
 
-from lifecycle_wrap.recording import OUTPUT, open_recording
+from lifecycle_wrap.recordings.recording import OUTPUT, open_recording
 
 
 def main() -> None:

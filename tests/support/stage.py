@@ -9,9 +9,9 @@ from pathlib import Path
 
 from lifecycle_detectors import Catalog, Session, SessionEvent, Size, State, StateChanged, make_screen
 from lifecycle_detectors.evidence import ScreenView
-from lifecycle_wrap.recording import open_recording
-from lifecycle_wrap.replay import profile_for, walk
-from lifecycle_wrap.scoring import read_truth
+from lifecycle_wrap.commands.replay import profile_for, walk
+from lifecycle_wrap.recordings.recording import open_recording
+from lifecycle_wrap.recordings.scoring import read_truth
 
 RECORDINGS = Path(__file__).parents[2] / "fixtures" / "recordings"
 

@@ -11,7 +11,7 @@ import sys
 import tty
 from pathlib import Path
 
-from lifecycle_wrap.recording import OUTPUT, open_recording
+from lifecycle_wrap.recordings.recording import OUTPUT, open_recording
 
 PLAYED = b"\x1b\\\x1b]1;played\x07"
 """An icon's name, which moves nothing; what a recording has cut is ended before it."""

@@ -8,8 +8,8 @@ import pytest
 
 from lifecycle_detectors.events import ApprovalRequested, Attention, Message, Source
 from lifecycle_detectors.states import State
-from lifecycle_wrap.attention import AGENT_SECONDS, FOCUS_OFF, FOCUS_ON, KEY_DELAY, STALE_SECONDS, Notifier
-from lifecycle_wrap.terminals import UNKNOWN, Notify
+from lifecycle_wrap.terminal.attention import AGENT_SECONDS, FOCUS_OFF, FOCUS_ON, KEY_DELAY, STALE_SECONDS, Notifier
+from lifecycle_wrap.terminal.terminals import UNKNOWN, Notify
 from tests.detectors.chunking import every_cut
 from tests.support.outward_session import ATTRIBUTES, OutwardSession, version_answer
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from lifecycle_wrap import hosts
+from lifecycle_wrap.commands.config_command import FileExistsProblem, init, show, template
 from lifecycle_wrap.config import LIFECYCLE_KEYS, SWITCH, TOP_KEYS, Config, load_config, parse_config
-from lifecycle_wrap.config_command import FileExistsProblem, init, show, template
 from tests.support.registered import run
 from tests.support.terminal import isolated_environment
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from lifecycle_wrap import directory_changes
-from lifecycle_wrap.directory_changes import DirectoryChanges
+from lifecycle_wrap.commands import directory_changes
+from lifecycle_wrap.commands.directory_changes import DirectoryChanges
 from tests.support.waiting import DEADLINE
 
 NOTHING_SECONDS = 0.2

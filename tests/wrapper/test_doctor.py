@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from lifecycle_wrap import doctor
-from lifecycle_wrap.doctor import Mark, changes, examine, to_text
+from lifecycle_wrap.commands import doctor
+from lifecycle_wrap.commands.doctor import Mark, changes, examine, to_text
 from tests.support.registered import Registered, run
 from tests.support.terminal import WRAPPER, isolated_environment
 from tests.support.tmux_server import Tmux

@@ -10,10 +10,10 @@ import pytest
 from lifecycle_detectors.events import TitleChanged
 from lifecycle_detectors.parser import Osc, Parser
 from lifecycle_detectors.states import State
-from lifecycle_wrap.emitter import sequence
 from lifecycle_wrap.hosts.outer import through_tmux
-from lifecycle_wrap.probe import BURST, LATE
-from lifecycle_wrap.terminals import UNKNOWN
+from lifecycle_wrap.terminal.emitter import sequence
+from lifecycle_wrap.terminal.probe import BURST, LATE
+from lifecycle_wrap.terminal.terminals import UNKNOWN
 from tests.detectors.chunking import every_cut, random_stream
 from tests.support.outward_session import ATTRIBUTES, STATUS, OutwardSession, version_answer
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from lifecycle_detectors import Catalog, Session, Size, StateChanged, make_screen
-from lifecycle_wrap import explain
-from lifecycle_wrap.explain import ExplainLog, as_json, as_text, reason_at, reasons
-from lifecycle_wrap.recording import open_recording
-from lifecycle_wrap.replay import new_session, profile_for
+from lifecycle_wrap.commands import explain
+from lifecycle_wrap.commands.explain import ExplainLog, as_json, as_text, reason_at, reasons
+from lifecycle_wrap.commands.replay import new_session, profile_for
+from lifecycle_wrap.recordings.recording import open_recording
 from tests.support.commands import Commands
 from tests.support.terminal import isolated_environment
 

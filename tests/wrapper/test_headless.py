@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -106,8 +105,10 @@ def test_an_agent_that_cannot_be_executed(run: Run, tmp_path: Path) -> None:
 
 
 def test_inside_a_wrapped_session_nothing_is_told(run: Run) -> None:
-    process = run.start(["sh", "-c", "exit 4"], LIFECYCLE_WRAP_SESSION=f"{os.getsid(0)}:5")
+    leader = subprocess.Popen(["cat"], stdin=subprocess.PIPE, start_new_session=True)
+    process = run.start(["sh", "-c", "exit 4"], LIFECYCLE_WRAP_SESSION=f"{leader.pid}:5")
     process.communicate(timeout=DEADLINE)
+    leader.communicate()
     assert process.returncode == 4
     assert run.events() == []
 

@@ -42,7 +42,8 @@ NOTHING_KNOWN = {"the modes", "the undoing", "loading", "SIGKILL"}
 BREAKER = """
 import sys
 from lifecycle_detectors import modes, session
-from lifecycle_wrap import observer, pump
+from lifecycle_wrap import observer
+from lifecycle_wrap.pty import pump
 def boom(*_, **__):
     raise RuntimeError("broken by the test")
 def after(count, real):

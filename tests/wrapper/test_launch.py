@@ -237,8 +237,8 @@ def test_the_mark_of_an_ended_session_on_the_same_terminal_does_not_silence_us(p
     assert not mark.startswith(dead + b":")
 
 
-BEFORE_THE_AGENT = "__main__ arguments launch environment program lean child monitor outer signals"
-UNTIL_THE_FIRST_BYTE = f"{BEFORE_THE_AGENT} loading log observation byte_queue readiness pump"
+BEFORE_THE_AGENT = "__main__ arguments launch environment program lean pty.child pty.monitor pty.outer pty.signals"
+UNTIL_THE_FIRST_BYTE = f"{BEFORE_THE_AGENT} loading log observation pty.byte_queue pty.readiness pty.pump"
 SLOW = {
     "argparse",
     "collections",
@@ -300,7 +300,7 @@ def test_when_we_are_killed_the_agent_is_hung_up_and_the_terminal_restored(place
 
 def test_an_agent_that_ignores_its_hang_up_ends_too_when_we_are_killed(place: Place) -> None:
     agent = python_agent("signal.signal(signal.SIGHUP, signal.SIG_IGN); say('ready')\nwhile True: time.sleep(1)")
-    terminal = place.spawn(agent, program=patched("import lifecycle_wrap.monitor as m\nm.HANG_UP_GRACE = 1\n"))
+    terminal = place.spawn(agent, program=patched("import lifecycle_wrap.pty.monitor as m\nm.HANG_UP_GRACE = 1\n"))
     terminal.expect_exact(b"ready")
     os.kill(terminal.pid, 9)
     place.await_no_process()
@@ -348,7 +348,7 @@ def test_a_fault_in_loading_the_observer_costs_the_observation_only(place: Place
 
 def test_an_observer_that_does_not_come_costs_the_observation_only(place: Place) -> None:
     slow = (
-        "import lifecycle_wrap.loading as loading, lifecycle_wrap.pump as pump, time\n"
+        "import lifecycle_wrap.loading as loading, lifecycle_wrap.pty.pump as pump, time\n"
         "loading.Loader._make = lambda self: time.sleep(1000)\n"
         "pump.LOADING_LIMIT = loading.LOADING_GRACE = 0.1\n"
     )

@@ -19,8 +19,8 @@ from typer.main import get_command
 
 from lifecycle_wrap import __version__
 from lifecycle_wrap.arguments import COMMANDS, HELP, SWITCHES, VALUES
-from lifecycle_wrap.cli import app
-from lifecycle_wrap.man import page
+from lifecycle_wrap.commands.cli import app
+from lifecycle_wrap.commands.man import page
 from tests.support.registered import Registered, run
 from tests.support.terminal import WRAPPER, isolated_environment
 from tests.support.waiting import wait_until
@@ -72,7 +72,9 @@ def test_the_page_is_well_formed() -> None:
 
 
 def test_the_page_is_printed_by_a_command() -> None:
-    done = subprocess.run([sys.executable, "-m", "lifecycle_wrap.man"], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "lifecycle_wrap.commands.man"], capture_output=True, text=True, check=True
+    )
     assert done.stdout == page()
 
 

@@ -16,9 +16,9 @@ from typing import cast
 import pytest
 
 from lifecycle_wrap.catalog import user_catalog
+from lifecycle_wrap.commands.replay import new_session, profile_for, walk
 from lifecycle_wrap.projection import Identity, Projector
-from lifecycle_wrap.recording import INPUT, OUTPUT, RecordedEvent, Recording, open_recording
-from lifecycle_wrap.replay import new_session, profile_for, walk
+from lifecycle_wrap.recordings.recording import INPUT, OUTPUT, RecordedEvent, Recording, open_recording
 from tests.support.captured import all_hosts
 
 RECORDINGS = Path(__file__).parents[2] / "fixtures" / "recordings"

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from lifecycle_wrap.probe import BURST, KEY_DELAY, LATE, LATE_KEY_DELAY, LIMIT, Probe
+from lifecycle_wrap.terminal.probe import BURST, KEY_DELAY, LATE, LATE_KEY_DELAY, LIMIT, Probe
 from tests.detectors.chunking import every_cut
 
 VERSION = b"\x1bP>|ghostty 1.4.0\x1b\\"

@@ -11,7 +11,7 @@ import pytest
 from lifecycle_detectors import Catalog
 from lifecycle_detectors.profiles import builtin_names
 from lifecycle_detectors.profiles.catalog import builtin_text
-from lifecycle_wrap.profiles_command import BUILT_IN, check, check_all, rows, score_row, scores, table
+from lifecycle_wrap.commands.profiles_command import BUILT_IN, check, check_all, rows, score_row, scores, table
 from tests.support.commands import Commands, Finished
 from tests.support.terminal import isolated_environment
 

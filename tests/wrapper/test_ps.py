@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from lifecycle_wrap.cells import width
 from lifecycle_wrap.hosts.base import Place
+from lifecycle_wrap.terminal.cells import width
 from tests.support.orders import Orders
 from tests.support.registered import Registered, run
 from tests.support.terminal import WRAPPER, isolated_environment, run_to_the_end

@@ -22,7 +22,7 @@ from tests.support.waiting import DEADLINE, wait_until
 
 AGENT = [sys.executable, str(Path(__file__).parents[1] / "support" / "byte_agent.py")]
 MEGABYTE = 1 << 20
-BY_SELECT = "import lifecycle_wrap.readiness as r\nr.PollReadiness = r.SelectReadiness\n"
+BY_SELECT = "import lifecycle_wrap.pty.readiness as r\nr.PollReadiness = r.SelectReadiness\n"
 
 both_ways_to_wait = pytest.mark.parametrize("program", [WRAPPER, patched(BY_SELECT)], ids=["poll", "select"])
 
@@ -160,7 +160,9 @@ def test_bytes_of_every_value_pass_both_ways(place: Place) -> None:
 
 
 def test_nothing_waits_for_the_observer_to_be_loaded(place: Place) -> None:
-    terminal = place.spawn([*AGENT, "echo"], program=patched("import lifecycle_wrap.pump as p\np.LOAD_DELAY = 1e6\n"))
+    terminal = place.spawn(
+        [*AGENT, "echo"], program=patched("import lifecycle_wrap.pty.pump as p\np.LOAD_DELAY = 1e6\n")
+    )
     read_until(terminal, b"<ready>")
     os.write(terminal.child_fd, b"key")
     assert read_until(terminal, b"key") == b"key"
@@ -310,7 +312,7 @@ def test_what_passed_before_the_observer_was_ready_is_looked_at_and_not_repeated
 
 def test_a_fault_of_the_pump_leaves_the_agent_its_terminal(place: Place) -> None:
     broken = (
-        "import lifecycle_wrap.pump as pump\n"
+        "import lifecycle_wrap.pty.pump as pump\n"
         "def broken(self): raise RuntimeError('broken on purpose')\n"
         "pump.Pump._repaint = broken\n"
     )
@@ -333,7 +335,7 @@ def test_a_fault_of_the_pump_leaves_the_agent_its_terminal(place: Place) -> None
 
 
 def test_a_pump_that_cannot_even_be_made_leaves_the_agent_its_terminal(place: Place) -> None:
-    broken = "import sys\nsys.modules['lifecycle_wrap.pump'] = None\n"
+    broken = "import sys\nsys.modules['lifecycle_wrap.pty.pump'] = None\n"
     terminal = place.spawn(["sh", "-c", "echo ready; read a; echo got $a; exit 9"], program=patched(broken))
     terminal.expect_exact(b"ready")
     terminal.sendline("it")
@@ -345,7 +347,7 @@ def test_a_pump_that_cannot_even_be_made_leaves_the_agent_its_terminal(place: Pl
 
 
 def test_an_agent_that_stops_after_a_fault_of_the_pump_is_continued(place: Place) -> None:
-    broken = "import lifecycle_wrap.pump as pump\npump.Pump._turn = None\n"
+    broken = "import lifecycle_wrap.pty.pump as pump\npump.Pump._turn = None\n"
     shown, status = finished(place.spawn(["sh", "-c", "kill -STOP $$; echo went on; exit 9"], program=patched(broken)))
     assert status == 9
     assert b"went on" in shown
@@ -353,7 +355,7 @@ def test_an_agent_that_stops_after_a_fault_of_the_pump_is_continued(place: Place
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
 def test_after_a_fault_of_the_pump_signals_still_reach_the_agent(place: Place, number: signal.Signals) -> None:
-    broken = "import lifecycle_wrap.pump as pump\npump.Pump._turn = None\n"
+    broken = "import lifecycle_wrap.pty.pump as pump\npump.Pump._turn = None\n"
     terminal = place.spawn(["sh", "-c", "echo ready; while :; do sleep 0.02; done"], program=patched(broken))
     terminal.expect_exact(b"ready")
     os.kill(terminal.pid, number)

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lifecycle_wrap.recorder import Recorder, RecorderOptions, Scrubber
-from lifecycle_wrap.recording import open_recording
+from lifecycle_wrap.recordings.recorder import Recorder, RecorderOptions, Scrubber
+from lifecycle_wrap.recordings.recording import open_recording
 from tests.support.terminal import WRAPPER, isolated_environment
 from tests.support.waiting import DEADLINE
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lifecycle_wrap.recording import (
+from lifecycle_wrap.recordings.recording import (
     MAX_CELLS,
     RecordedEvent,
     Recording,

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from lifecycle_detectors import Catalog, SessionEnded, State, StateChanged
-from lifecycle_wrap.recording import open_recording
-from lifecycle_wrap.replay import as_json, as_row, new_session, profile_for, state_changes, walk
+from lifecycle_wrap.commands.replay import as_json, as_row, new_session, profile_for, state_changes, walk
+from lifecycle_wrap.recordings.recording import open_recording
 from tests.support.commands import Commands
 from tests.support.terminal import isolated_environment
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from lifecycle_wrap.probe import BURST
-from lifecycle_wrap.recording import OUTPUT, open_recording
+from lifecycle_wrap.recordings.recording import OUTPUT, open_recording
+from lifecycle_wrap.terminal.probe import BURST
 from tests.support.engine import Engine
 from tests.support.real_terminal import RealTerminal, TitledEngine
 from tests.support.staying_player import PLAYED

@@ -12,7 +12,7 @@ import pexpect
 import pytest
 
 from lifecycle_wrap.agents import installed, known
-from lifecycle_wrap.shell_init import UnfitNameError, script
+from lifecycle_wrap.commands.shell_init import UnfitNameError, script
 from tests.support.registered import run
 from tests.support.terminal import isolated_environment, run_to_the_end
 from tests.support.waiting import DEADLINE, wait_until

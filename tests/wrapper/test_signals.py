@@ -11,7 +11,7 @@ import pytest
 from tests.support.place import Place, finished, patched, python_agent
 from tests.support.waiting import wait_until
 
-HURRIED = "import lifecycle_wrap.pump as pump\npump.ENDING_GRACE = 0.3\n"
+HURRIED = "import lifecycle_wrap.pty.pump as pump\npump.ENDING_GRACE = 0.3\n"
 
 TELLS = (
     "number = int(sys.argv[1])\n"

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from lifecycle_wrap.byte_queue import ByteQueue
-from lifecycle_wrap.child import exit_code
 from lifecycle_wrap.environment import child_environment
 from lifecycle_wrap.log import MAXIMUM_SIZE, Log
-from lifecycle_wrap.outer import Outer, cooked_modes, raw_modes, unpack_size
-from lifecycle_wrap.readiness import READ, WRITE, PollReadiness, SelectReadiness
+from lifecycle_wrap.pty.byte_queue import ByteQueue
+from lifecycle_wrap.pty.child import exit_code
+from lifecycle_wrap.pty.outer import Outer, cooked_modes, raw_modes, unpack_size
+from lifecycle_wrap.pty.readiness import READ, WRITE, PollReadiness, SelectReadiness
 
 
 def test_a_queue_writes_through_keeps_the_rest_and_the_order() -> None:

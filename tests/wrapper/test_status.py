@@ -16,12 +16,12 @@ from typing import ClassVar
 import pytest
 
 from lifecycle_wrap import hosts
+from lifecycle_wrap.commands.status import HostState, host_status
 from lifecycle_wrap.config import Command, Config, load_config, parse_config
 from lifecycle_wrap.hosts import cmux, selection
 from lifecycle_wrap.hosts.base import Call, Detection, Host, HostError, HostGone, Setup
 from lifecycle_wrap.manager import Lookup, Manager
 from lifecycle_wrap.projection import LifecycleEvent
-from lifecycle_wrap.status import HostState, host_status
 from tests.support.events import MemoryHost
 
 OLD_SURFACE = {"CMUX_SURFACE_ID": "S", "CMUX_WORKSPACE_ID": "W"}

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from lifecycle_wrap import sessions
+from lifecycle_wrap.commands import sessions
+from lifecycle_wrap.commands.tail import follow
 from lifecycle_wrap.hosts import register
 from lifecycle_wrap.hosts.base import Call
 from lifecycle_wrap.projection import Kind
-from lifecycle_wrap.tail import follow
 from tests.support.events import event
 from tests.support.orders import Orders
 from tests.support.registered import Registered, next_line, run, start

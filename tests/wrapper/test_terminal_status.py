@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from lifecycle_wrap.commands.terminal_status import terminal_state
 from lifecycle_wrap.hosts import outer
-from lifecycle_wrap.probe import Probe
-from lifecycle_wrap.terminal_status import terminal_state
+from lifecycle_wrap.terminal.probe import Probe
 from tests.support.outward_session import ATTRIBUTES, STATUS, version_answer
 from tests.support.real_terminal import RealTerminal
 from tests.support.terminal import WRAPPER, isolated_environment

@@ -8,7 +8,7 @@ import pytest
 
 from lifecycle_detectors.states import State
 from lifecycle_wrap.hosts.outer import MULTIPLEXERS
-from lifecycle_wrap.terminals import TERMINALS, dotted, identify, packed
+from lifecycle_wrap.terminal.terminals import TERMINALS, dotted, identify, packed
 from tests.support.outward_session import ATTRIBUTES, OutwardSession, version_answer
 
 WORKING, BLOCKED, FAILED, CLEAR = (b"\x1b]9;4;%s\x1b\\" % state for state in (b"3;0", b"4;100", b"2;100", b"0;0"))

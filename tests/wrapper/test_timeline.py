@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lifecycle_wrap.timeline import Span, axis, cells
+from lifecycle_wrap.recordings.timeline import Span, axis, cells
 from tests.support.terminal import WRAPPER, isolated_environment
 
 SVG = "{http://www.w3.org/2000/svg}"

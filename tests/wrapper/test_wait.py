@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from lifecycle_wrap import sessions
-from lifecycle_wrap import wait as wait_module
-from lifecycle_wrap.directory_changes import DirectoryChanges
-from lifecycle_wrap.wait import NO_SUCH_SESSION, TIMED_OUT, Outcome, Until, parse_duration, wait
+from lifecycle_wrap.commands import sessions
+from lifecycle_wrap.commands import wait as wait_module
+from lifecycle_wrap.commands.directory_changes import DirectoryChanges
+from lifecycle_wrap.commands.wait import NO_SUCH_SESSION, TIMED_OUT, Outcome, Until, parse_duration, wait
 from tests.support.orders import Orders
 from tests.support.registered import Registered, run, start, watches
 from tests.support.terminal import isolated_environment

@@ -15,9 +15,9 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from lifecycle_wrap import sessions
-from lifecycle_wrap.cells import width
+from lifecycle_wrap.commands import sessions
 from lifecycle_wrap.hosts.base import Place
+from lifecycle_wrap.terminal.cells import width
 from tests.support.orders import Orders
 from tests.support.registered import Registered, next_line, start
 from tests.support.terminal import WRAPPER, isolated_environment

@@ -39,16 +39,16 @@ def _command(arguments: list[str]) -> int:
     status: int | None = None
     try:
         if arguments[:1] == ["ps"]:
-            from .ps import quick
+            from .commands.ps import quick
 
             status = quick(arguments[1:])
         elif arguments[:1] == ["shell-init"]:
-            from .shell_init import quick
+            from .commands.shell_init import quick
 
             status = quick(arguments[1:])
         if status is None:
-            from .cli import app
-            from .command_line import run
+            from .commands.cli import app
+            from .commands.command_line import run
 
             status = run(app)
     except KeyboardInterrupt:

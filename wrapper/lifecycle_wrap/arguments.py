@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .recorder import RecorderOptions
+    from .recordings.recorder import RecorderOptions
 
 COMMANDS = frozenset(
     (

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from .arguments import Options
-    from .child import Child
     from .config import Config
     from .observation import Watch
-    from .outer import Outer
-    from .pump import Pump
-    from .signals import SignalPipe
+    from .pty.child import Child
+    from .pty.outer import Outer
+    from .pty.pump import Pump
+    from .pty.signals import SignalPipe
 
 
 def run(options: Options, argv: Sequence[str]) -> int:
@@ -93,9 +93,9 @@ def _tell_user(lines: Sequence[str]) -> None:
 
 
 def _run_in_pty(options: Options, path: str, argv: Sequence[str], environ: Mapping[str, str]) -> int:
-    from .child import Child, exit_code
-    from .outer import Outer
-    from .signals import SignalPipe
+    from .pty.child import Child, exit_code
+    from .pty.outer import Outer
+    from .pty.signals import SignalPipe
 
     gc.disable()  # until everything is loaded: what start-up makes is no garbage
     outer = Outer(environ)
@@ -149,8 +149,8 @@ class _Session:
         from .loading import Loader
         from .log import Log
         from .observation import Watch
-        from .outer import unpack_size
-        from .pump import Pump
+        from .pty.outer import unpack_size
+        from .pty.pump import Pump
 
         log = Log(self._environ, self._options.debug)
         size = unpack_size(self._child.winsize)
@@ -163,7 +163,7 @@ class _Session:
         from contextlib import suppress
 
         from .log import Log
-        from .relay import relay, write
+        from .pty.relay import relay, write
 
         log = Log(self._environ)
         log.fault("the pump failed, and bytes are only copied from here on:", error)

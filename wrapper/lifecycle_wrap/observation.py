@@ -146,7 +146,7 @@ class Blind(Observer):
             return b""
         import os
 
-        from .reset import BELOW_ALL, reset_bytes
+        from .terminal.reset import BELOW_ALL, reset_bytes
 
         return reset_bytes(os.environ) + BELOW_ALL
 

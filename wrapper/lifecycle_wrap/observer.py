@@ -35,12 +35,12 @@ from .foreground import Foreground
 from .log import Log
 from .manager import Manager
 from .observation import Observer
-from .outward import Outward
 from .projection import Identity, LifecycleEvent, Projector
+from .terminal.outward import Outward
 
 if TYPE_CHECKING:
-    from .explain import ExplainLog
-    from .recorder import Recorder
+    from .commands.explain import ExplainLog
+    from .recordings.recorder import Recorder
 
 
 def check_config(options: Options, environ: Mapping[str, str]) -> list[str]:
@@ -282,7 +282,7 @@ class SessionObserver(Observer):
     def _start_explaining(self, options: Options, now: float) -> ExplainLog | None:
         if options.explain is None:
             return None
-        from .explain import ExplainLog
+        from .commands.explain import ExplainLog
 
         return ExplainLog(options.explain, now)
 
@@ -291,7 +291,7 @@ class SessionObserver(Observer):
     ) -> Recorder | None:
         if options.record is None:
             return None
-        from .recorder import Recorder
+        from .recordings.recorder import Recorder
 
         return Recorder(options.record, size.rows, size.columns, argv, environ, now)
 

@@ -20,9 +20,9 @@ import pytest
 from lifecycle_detectors import Catalog
 
 from .catalog import user_catalog
-from .recording import RecordingError, open_recording
-from .replay import profile_for
-from .scoring import compare, difference
+from .commands.replay import profile_for
+from .recordings.recording import RecordingError, open_recording
+from .recordings.scoring import compare, difference
 
 SUFFIXES = (".cast", ".cast.gz")
 _FOLDER = pytest.StashKey[Path]()

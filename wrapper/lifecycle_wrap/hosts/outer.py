@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from lifecycle_wrap.terminals import ALWAYS, Terminal
+from lifecycle_wrap.terminal.terminals import ALWAYS, Terminal
 
 if TYPE_CHECKING:
     from lifecycle_wrap.config import Config

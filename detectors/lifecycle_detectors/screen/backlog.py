@@ -1,0 +1,183 @@
+"""Output that the screen model has not been fed yet.
+
+Owns the order of output and resizes, the bound on what waits, and when output is left out. The model is fed in slices
+after the bytes were forwarded, so it never delays them; where it falls behind, it skips what cannot be seen any more
+(`flow.py` says why), and where that does not help, it is `lost` until a place from which the screen is known
+again.
+"""
+
+from __future__ import annotations
+
+from lifecycle_detectors.events import Size
+
+from . import HISTORY_ROWS, Screen
+from .flow import flow_cut, flow_end, last_clear, last_reset, returns, settings, state
+
+BEHIND = 256 * 1024
+"""Bytes that may wait before skipping is tried: pyte needs 50 to 100 ms for them."""
+MOST = 4 * 1024 * 1024
+"""Bytes that may wait at all; pyte needs about a second for them. With more the screen is given up."""
+WORTH = 32 * 1024
+"""Bytes that are not worth the trouble of skipping."""
+TRY_EACH = 64 * 1024
+"""Bytes after which skipping is tried again: looking costs about a millisecond for each megabyte that waits."""
+_LONGEST_RETURN = len(b"\x1b[?1049l")
+_CAN = b"\x18"
+"""Ends whatever sequence the model's parser stands in, and does nothing in ground."""
+_FORGET_HISTORY = b"\x1b[3J"
+
+_Piece = bytearray | Size
+
+
+class ScreenBacklog:
+    """Feeds a screen piece by piece.
+
+    Args:
+        screen: the model; from now on it is fed by nothing else.
+    """
+
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
+        self._waiting: list[_Piece] = []
+        """Output and resizes in turn: never two of a kind in a row."""
+        self._untried = 0
+        """Bytes that came or were fed since skipping was tried: with few of them it need not be tried again."""
+        self._lost = False
+        self._doubtful = False
+        """The screen that is shown is right, but neither the other one nor the saved cursor need be."""
+        self._tail = b""
+        """The end of what was looked at last: a sequence may have been cut there."""
+
+    @property
+    def pending(self) -> int:
+        """How many bytes wait, and one for each resize."""
+        return sum(1 if isinstance(piece, Size) else len(piece) for piece in self._waiting)
+
+    @property
+    def lost(self) -> bool:
+        """Output had to be left out, so that the model does not show what the terminal shows."""
+        return self._lost
+
+    def push(self, data: bytes) -> None:
+        """Take output, to be fed later."""
+        if not data:
+            return
+        if self._lost:
+            data, self._tail = self._tail + data, b""
+        elif self._doubtful:
+            seen = self._tail + data
+            self._lost = returns(seen)
+            self._tail = b"" if self._lost else seen[-_LONGEST_RETURN:]
+        self._append(data)
+        self._untried += len(data)
+        pending = self.pending
+        if self._lost and pending > BEHIND:
+            self._drop()
+        elif pending > MOST:
+            self._skip()
+            if self.pending > MOST:
+                self._give_up()
+
+    def resize(self, size: Size) -> None:
+        """Take a change of the size, which counts for the output after it."""
+        if self._waiting and isinstance(self._waiting[-1], Size):
+            self._waiting.pop()
+        self._waiting.append(size)
+
+    def work(self, limit: int) -> bool:
+        """Feed about `limit` bytes; returns whether more is waiting."""
+        if self._lost:
+            self._drop()
+        elif self._untried > TRY_EACH and self.pending > BEHIND:
+            self._skip()
+        while self._waiting and limit > 0:
+            first = self._waiting[0]
+            if isinstance(first, Size):
+                self._screen.resize(first)
+                del self._waiting[0]
+                continue
+            data = bytes(first[:limit])
+            del first[:limit]
+            if not first:
+                del self._waiting[0]
+            self._screen.feed(data)
+            self._untried += len(data)
+            limit -= len(data)
+        return bool(self._waiting)
+
+    def _append(self, data: bytes | bytearray) -> None:
+        if self._waiting and isinstance(self._waiting[-1], bytearray):
+            self._waiting[-1] += data
+        else:
+            self._waiting.append(bytearray(data))
+
+    def _skip(self) -> None:
+        """Leave out what cannot be seen once all that waits was fed."""
+        self._untried = 0
+        if self._begin_at_reset():
+            return
+        first = self._waiting[0]
+        if isinstance(first, Size) or not self._screen.flows:
+            return
+        end = flow_end(first)
+        rows = self._screen.size.rows
+        # The screen's height once for the cursor to come to the bottom, wherever it starts, once for fresh rows only.
+        cut, forget = flow_cut(first, end, 2 * rows + HISTORY_ROWS), b""
+        if cut < WORTH:
+            cut, forget = flow_cut(first, end, 2 * rows), _FORGET_HISTORY
+        if cut >= WORTH:
+            first[:cut] = settings(first[:cut]) + forget + b"\r"
+
+    def _give_up(self) -> None:
+        self._lost = True
+        self._tail = b""
+        self._screen.feed(_CAN)
+        self._drop()
+
+    def _drop(self) -> None:
+        """While lost: keep of what waits only the modes it sets, and begin anew where the screen is known again."""
+        if self._begin_at_reset():
+            self._lost = self._doubtful = False
+            return
+        waiting, self._waiting = self._waiting, []
+        known_from = _last_known(waiting)
+        for number, piece in enumerate(waiting):
+            if isinstance(piece, Size):
+                self.resize(piece)
+            elif known_from is None or number < known_from[0]:
+                kept, unfinished = state(piece)
+                self._tail = unfinished or self._tail
+                self._append(kept)
+            elif number == known_from[0]:
+                place = known_from[1]
+                self._append(state(piece[:place])[0] + _CAN + piece[place:])
+            else:
+                self._append(piece)
+        if known_from:
+            self._lost, self._doubtful, self._tail = False, True, b""
+
+    def _begin_at_reset(self) -> bool:
+        """Forget all before the last full reset; returns whether there is one."""
+        for number in reversed(range(len(self._waiting))):
+            piece = self._waiting[number]
+            place = -1 if isinstance(piece, Size) else last_reset(piece)
+            if isinstance(piece, bytearray) and place >= 0:
+                piece[:place] = _CAN
+                sizes = [size for size in self._waiting[:number] if isinstance(size, Size)]
+                self._waiting[:number] = sizes[-1:]
+                return True
+        return False
+
+
+def _last_known(waiting: list[_Piece]) -> tuple[int, int] | None:
+    """Which piece clears the screen, and where in it, with no return to something older after that."""
+    for number in reversed(range(len(waiting))):
+        piece = waiting[number]
+        if isinstance(piece, Size):
+            continue
+        place = last_clear(piece)
+        if returns(piece[max(place, 0) :]):
+            return None
+        if place >= 0:
+            return number, place
+    return None

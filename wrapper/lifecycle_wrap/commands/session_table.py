@@ -1,0 +1,105 @@
+"""The table of sessions that `ps` prints and `watch` keeps up to date.
+
+Owns which columns there are, how wide they are, and which go first where there is little room.
+"""
+
+from __future__ import annotations
+
+from lifecycle_wrap.terminal.cells import REVERSE, STATE_STYLES, fit, harmless, styled, width
+
+from . import sessions
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from lifecycle_wrap.hosts.records import Session
+
+GAP = "  "
+
+_PATH = "DIRECTORY"
+_PATH_CELLS = 12
+"""What is left to the directory at least before other columns go; 40 columns keep the state, agent, age and this."""
+
+# In their order on the screen. The limit is the most cells a column may take; the rank is the order of leaving.
+_COLUMNS = (
+    ("STATE", 8, 0),
+    ("AGENT", 14, 0),
+    ("SINCE", 5, 0),
+    ("ABOUT", 26, 2),
+    ("TERMINAL", 16, 3),
+    ("PID", 7, 1),
+)
+
+
+class Table:
+    """Rows of text, all cut to one width.
+
+    Attributes:
+        heading: the row of titles.
+        rows: one row per session, in the order given.
+    """
+
+    def __init__(
+        self,
+        listed: Sequence[Session],
+        now: float,
+        *,
+        home: str,
+        columns: int,
+        color: bool,
+        selected: int | None = None,
+    ) -> None:
+        """Lay the sessions out.
+
+        Args:
+            listed: the sessions.
+            now: seconds since the epoch.
+            home: the directory that is shown as `~`.
+            columns: the width to keep to; 0 for none.
+            color: whether states are coloured.
+            selected: the index of the session that is marked, by reverse video, which is no colour; or None.
+        """
+        values: dict[str, Callable[[Session], str]] = {
+            "STATE": sessions.state,
+            "AGENT": lambda session: session.agent,
+            "SINCE": lambda session: sessions.age(session, now),
+            "ABOUT": sessions.about,
+            "TERMINAL": sessions.terminal,
+            "PID": lambda session: str(session.pid),
+        }
+        cells = {title: [harmless(values[title](session)) for session in listed] for title, _, _ in _COLUMNS}
+        widths = {title: min(limit, max(map(width, [title, *cells[title]]))) for title, limit, _ in _COLUMNS}
+        if not any(cells["ABOUT"]):
+            del widths["ABOUT"]
+        for title, _, rank in sorted(_COLUMNS, key=lambda column: column[2]):
+            if rank and columns and _total(widths) + _PATH_CELLS > columns:
+                widths.pop(title, None)
+        paths = [_short(session.cwd, home) for session in listed]
+        path_cells = max(0, columns - _total(widths)) if columns else max(map(width, [_PATH, *paths]))
+
+        def row(texts: dict[str, str], path: str, style: str, *, marked: bool = False) -> str:
+            parts = [fit(texts[title], cells) for title, cells in widths.items()]
+            parts[0] = styled(parts[0], style, color=color and not marked)
+            line = GAP.join([*parts, fit(path, path_cells, keep_end=True)])
+            return styled(line, REVERSE, color=True) if marked else line.rstrip()
+
+        self.heading = row({title: title for title in widths}, _PATH, "")
+        self.rows = [
+            row(
+                {title: cells[title][index] for title in widths},
+                paths[index],
+                STATE_STYLES.get(session.state, ""),
+                marked=index == selected,
+            )
+            for index, session in enumerate(listed)
+        ]
+
+
+def _total(widths: dict[str, int]) -> int:
+    return sum(cells + len(GAP) for cells in widths.values())
+
+
+def _short(path: str, home: str) -> str:
+    inside = home not in ("", "/") and (path == home or path.startswith(f"{home}/"))
+    return harmless(f"~{path[len(home) :]}" if inside else path)

@@ -69,6 +69,7 @@ class RealTerminal:
     Attributes:
         engine: what draws; only to be looked at in `settled`.
         output: every byte that came out.
+        sent: every byte that went in: keys and answers.
         before: the engine's state when the command was started.
         pid: the command's process.
         status: its exit code once it has ended, negative for a signal.
@@ -90,14 +91,17 @@ class RealTerminal:
     ) -> None:
         self.engine = Engine(rows, columns)
         self.output = bytearray()
+        self.sent = bytearray()
         self.status: int | None = None
         self.stopped = False
         self._closing = False
+        self._stalled = False
         self._answers = answers
         self._answers_after = answers_after
         self._version = version
         self._titled = TitledEngine(self.engine, knows_status)
         self._lock = threading.Lock()
+        self._sending = threading.Lock()
         self._titled.feed(f"\x1b[?2027h\x1b]2;{title}\x07$ first command\r\nits output\r\n$ agent\r\n".encode())
         self.before = self.engine.state() | {"title": self.engine.title()}
         self._told, told = os.pipe()
@@ -121,7 +125,21 @@ class RealTerminal:
 
     def type(self, data: bytes) -> None:
         """Type on the keyboard."""
-        os.write(self.master, data)
+        self._send(data)
+
+    def resize(self, rows: int, columns: int) -> None:
+        """Change the terminal's size."""
+        with self._lock:
+            self.engine.terminal.resize(columns, rows)
+        fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+    def stall(self) -> None:
+        """Read nothing any more, as a terminal does that is stopped."""
+        self._stalled = True
+
+    def read_on(self) -> None:
+        """Read again."""
+        self._stalled = False
 
     def resume(self) -> None:
         """Continue the stopped command in the foreground, as `fg` does."""
@@ -208,7 +226,8 @@ class RealTerminal:
         """Take output and the shell's news until the command has ended and all is read."""
         while self.status is None and not self._closing:
             with contextlib.suppress(OSError, ValueError):
-                ready = select.select([fd for fd in (self.master, self._told) if fd >= 0], [], [], 0.05)[0]
+                watched = [self._told] if self._stalled else [self.master, self._told]
+                ready = select.select([fd for fd in watched if fd >= 0], [], [], 0.05)[0]
                 if self.master in ready:
                     self._take()
                 if self._told in ready:
@@ -248,11 +267,16 @@ class RealTerminal:
 
     def _answer(self, replies: bytes) -> None:
         if not self._answers_after:
-            os.write(self.master, replies)
+            self._send(replies)
             return
-        timer = threading.Timer(self._answers_after, os.write, (self.master, replies))
+        timer = threading.Timer(self._answers_after, self._send, (replies,))
         timer.daemon = True
         timer.start()
+
+    def _send(self, data: bytes) -> None:
+        with self._sending:
+            os.write(self.master, data)
+            self.sent += data
 
 
 def _be_a_shell(argv: Sequence[str], environ: Mapping[str, str], told: int, orders: int) -> None:

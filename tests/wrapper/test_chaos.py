@@ -26,23 +26,12 @@ from tests.support.captured import ENVIRON
 from tests.support.events import MemoryHost, event, release, started
 from tests.support.orders import Orders
 from tests.support.terminal import isolated_environment
+from tests.support.troubled_commands import binaries
 from tests.support.waiting import wait_until
 from tests.support.wrapped_agent import Wrapped
 
 TIMELINE = ("working", "blocked", "working", "idle", "working")
 
-FAULTS = {
-    "hangs": "sleep 600",
-    "answers slowly": "sleep 0.3",
-    "dies": "kill -KILL $$",
-    "floods": "cat /dev/zero",
-    "leaves a grandchild": "sleep 600 & exit 0",
-    "leaves a grandchild and fails": "sleep 600 & exit 1",
-    "floods with a grandchild": "cat /dev/zero & exit 0",
-    "never reads": "exec sleep 600 < /dev/null",
-    "cannot be found": "",
-    "cannot be executed": "",
-}
 EXIT_SECONDS = 1.1
 SLACK = 0.9
 """For a machine that does other things at the same time."""
@@ -65,19 +54,6 @@ def left(folder: Path) -> list[list[str]]:
         except psutil.Error:
             continue
     return found
-
-
-def binaries(folder: Path, names: tuple[str, ...]) -> dict[str, Path]:
-    """Install, for each fault, commands that have it; returns the folders."""
-    made = {}
-    for number, (fault, body) in enumerate(FAULTS.items()):
-        made[fault] = folder / str(number)
-        made[fault].mkdir()
-        for name in names if fault != "cannot be found" else ():
-            script = made[fault] / name
-            script.write_text(f"#!/bin/sh\n{body}\n")
-            script.chmod(0o644 if fault == "cannot be executed" else 0o755)
-    return made
 
 
 def survive(troubled: list[Host], folder: Path) -> None:

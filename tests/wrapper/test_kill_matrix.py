@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 import sys
 import termios
@@ -14,6 +13,8 @@ from typing import Any
 import pytest
 from _pytest.mark import ParameterSet
 
+from tests.support.broken import FAULTS, NOTHING_KNOWN, broken
+from tests.support.left_behind import left_behind
 from tests.support.real_terminal import RealTerminal
 from tests.support.terminal import WRAPPER, isolated_environment
 from tests.support.waiting import wait_until
@@ -25,35 +26,6 @@ GHOSTTY = {"TERM": "xterm-ghostty", "TERM_PROGRAM": "ghostty", "TERM_PROGRAM_VER
 OURS = {name: getattr(signal, name) for name in ("SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT")}
 ITS_OWN = OURS | {name: getattr(signal, name) for name in ("SIGKILL", "SIGSEGV")}
 
-# Our own faults: what breaks, and when.
-FAULTS = {
-    "the observer, at once": "observer.SessionObserver.look = boom",
-    "the observer, later": "observer.SessionObserver.look = after(3, observer.SessionObserver.look)",
-    "the observer, at the end": "observer.SessionObserver.child_exited = boom",
-    "the session": "session.Session.receive_output = after(2, session.Session.receive_output)",
-    "the modes": "modes.Modes.feed = after(2, modes.Modes.feed)",
-    "the undoing": "modes.Modes.undo = boom",
-    "loading": "observer.make_observer = boom",
-    "the pump": "pump.Pump._do_what_is_due = after(3, pump.Pump._do_what_is_due)",
-    "the pump, at the end": "pump.Pump.finish = boom",
-}
-NOTHING_KNOWN = {"the modes", "the undoing", "loading", "SIGKILL"}
-"""With these faults nobody can know what was pushed to the title stack, nor where the cursor is."""
-BREAKER = """
-import sys
-from lifecycle_detectors import modes, session
-from lifecycle_wrap import observer
-from lifecycle_wrap.pty import pump
-def boom(*_, **__):
-    raise RuntimeError("broken by the test")
-def after(count, real):
-    calls = iter(range(count))
-    return lambda *args, **rest: real(*args, **rest) if next(calls, None) is not None else boom()
-{fault}
-from lifecycle_wrap.__main__ import main
-sys.exit(main())
-"""
-
 
 def started(folder: Path, screen: str, end: str, program: list[str] | None = None) -> RealTerminal:
     argv = [*(program or WRAPPER), "--", sys.executable, str(AGENT), screen, end]
@@ -63,23 +35,14 @@ def started(folder: Path, screen: str, end: str, program: list[str] | None = Non
 def check(terminal: RealTerminal, screen: str, *, fault: str = "") -> None:
     """Compare what is left with what was there before."""
     assert termios.tcgetattr(terminal.master) == terminal.attributes
-    after, before = terminal.state(), dict(terminal.before)
     if screen == "main":
         _check_below(terminal, right_below=not fault)
-    for state in (before, after):
-        state["cursor"] = None
-        state["title"] = None if fault in NOTHING_KNOWN else state["title"]
-        state["dump"] = _without_text(str(state["dump"]))
+    after, before = left_behind(terminal, title=fault not in NOTHING_KNOWN)
     assert after == before
     assert [state for state, _ in terminal.engine.progress][-1:] == [0]
     text = terminal.screen()
     assert ("row one\nrow two" if fault else "its output\n$ agent\nrow one\nrow two") in text
     assert ("drawn here" in text) == (screen == "main")
-
-
-def _without_text(dump: str) -> str:
-    """Drop what is drawn: text stands between the last tab stop and the cursor's place."""
-    return re.sub(r"\x1b\[H.*?\x1b\[\d+;\d+H", "", dump, flags=re.DOTALL)
 
 
 def _check_below(terminal: RealTerminal, right_below: bool) -> None:
@@ -127,7 +90,7 @@ def test_a_signal_ends_us(tmp_path: Path, screen: str, name: str) -> None:
     ("screen", "fault"), cells(FAULTS, ("the observer, later", "the modes", "loading", "the pump"))
 )
 def test_we_fail(tmp_path: Path, screen: str, fault: str) -> None:
-    program = [sys.executable, "-c", BREAKER.format(fault=FAULTS[fault])]
+    program = broken(fault)
     with started(tmp_path, screen, "wait", program) as terminal:
         terminal.wait_for("ready")
         os.kill(terminal.pid, signal.SIGTERM)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from lifecycle_wrap import hosts
+from lifecycle_wrap.broker_config import BROKER_KEYS, Broker, parse_url
 from lifecycle_wrap.commands.config_command import FileExistsProblem, init, show, template
 from lifecycle_wrap.config import LIFECYCLE_KEYS, SWITCH, TOP_KEYS, Config, load_config, parse_config
 from tests.support.registered import run
@@ -32,7 +33,7 @@ def test_the_first_file_changes_nothing() -> None:
 
 
 def test_each_key_of_the_first_file_shows_its_default() -> None:
-    text = re.sub(r"^#(\w+ = |\[\[)", r"\1", template(), flags=re.MULTILINE)
+    text = re.sub(r"^#(\w+ = |\[)", r"\1", template(), flags=re.MULTILINE)
     config, problems = parse_config(text, "t")
     assert problems == ()
     (command,) = config.commands
@@ -41,8 +42,10 @@ def test_each_key_of_the_first_file_shows_its_default() -> None:
     document = tomllib.loads(text)
     options = [option for _, option, _ in hosts.options()]
     assert set(document) == {*TOP_KEYS, "lifecycle"}, "a key is missing in config_template.toml"
-    assert set(document["lifecycle"]) == {*LIFECYCLE_KEYS, *options, "commands"}
-    head, _, _ = text.partition("[[lifecycle.commands]]")
+    assert set(document["lifecycle"]) == {*LIFECYCLE_KEYS, *options, "broker", "commands"}
+    assert set(document["lifecycle"]["broker"]) == set(BROKER_KEYS)
+    assert config.broker == Broker(parse_url("mqtts://broker.example"))
+    head, _, _ = text.partition("[lifecycle.broker]")
     assert parse_config(head, "t") == (Config(), ())
 
 
@@ -107,11 +110,12 @@ def test_what_is_shown_can_be_written_as_a_file(environ: dict[str, str], tmp_pat
     file.write_text(
         'strict = true\n[lifecycle]\nadapters = []\n[[lifecycle.commands]]\nname = "bad"\n[[lifecycle.commands]]\n'
         'name = "lög"\ncommand = ["/bin/x", "a\\"b"]\ntimeout = "750ms"\nevents = ["attention"]\n'
-        '[lifecycle.hosts."my host"]\nkey = "value"\n'
+        '[lifecycle.broker]\nurl = "mqtt://[::1]"\nfields = []\n[lifecycle.hosts."my host"]\nkey = "value"\n'
     )
     answer = show(file, environ)
     assert 'name = "lög"' in answer.text
     assert re.search(r"timeout = 0.75 +# line 9\n", answer.text)
+    assert re.search(r'url = "mqtt://\[::1\]:1883" +# line 12\n', answer.text)
     copy = tmp_path / "copy.toml"
     copy.write_text(answer.text)
     assert load_config(copy, environ) == (load_config(file, environ)[0], ())

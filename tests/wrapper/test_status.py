@@ -105,6 +105,7 @@ def test_the_order_is_stable_by_type_and_name(environ: dict[str, str]) -> None:
     config = Config(commands=(Command("b", ("x",)), Command("a", ("x",))))
     names = [(state.type, state.name) for state in host_status(config, environ).adapters]
     assert names == [
+        ("broker", "mqtt"),
         ("command", "a"),
         ("command", "b"),
         ("multiplexer", "tmux"),
@@ -120,7 +121,7 @@ def test_the_json_form(environ: dict[str, str]) -> None:
     text = host_status(parse_config("lifecycle.adapters = ['tmux']", "f")[0], environ).to_json()
     answer = json.loads(text)
     assert list(answer) == ["enabled", "reason", "adapters", "osc", "terminal", "notices"]
-    assert answer["adapters"][0] == {
+    assert next(one for one in answer["adapters"] if one["name"] == "tmux") == {
         "name": "tmux",
         "type": "multiplexer",
         "detected": True,
@@ -133,8 +134,8 @@ def test_the_json_form(environ: dict[str, str]) -> None:
 def test_the_text_form(environ: dict[str, str]) -> None:
     lines = host_status(Config(adapters=("tmux",)), environ).to_text().splitlines()
     assert lines[0] == "Lifecycle: true (enabled)"
-    assert lines[1] == "tmux [multiplexer]     detected=true  enabled=true  tmux pane and CLI detected"
-    assert lines[2].endswith("detected=false enabled=false not selected by lifecycle.adapters; detection skipped")
+    assert lines[2] == "tmux [multiplexer]     detected=true  enabled=true  tmux pane and CLI detected"
+    assert lines[1].endswith("detected=false enabled=false not selected by lifecycle.adapters; detection skipped")
 
 
 class Untouchable(dict[str, str]):
@@ -182,13 +183,15 @@ def test_nothing_to_tell_needs_no_manager(environ: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(hosts.BUILT_IN))
-def test_each_host_has_its_switch(environ: dict[str, str], name: str) -> None:
+def test_each_host_has_its_switch(environ: dict[str, str], tmp_path: Path, name: str) -> None:
     variable = "LIFECYCLE_WRAP_" + name.upper().replace("-", "_")
     config, problems = load_config(None, environ | {variable: "0"})
     assert not problems
     assert states(config, environ)[name].reason == f"disabled by {variable}=0; detection skipped"
     assert name not in told(config, environ)
-    assert states(load_config(None, environ | {variable: "1"})[0], environ)[name].detected
+    file = tmp_path / "broker.toml"
+    file.write_text('[lifecycle.broker]\nurl = "mqtt://localhost"\n' if name == "mqtt" else "")
+    assert states(load_config(file, environ | {variable: "1"})[0], environ)[name].detected
 
 
 def test_what_is_missing_is_named() -> None:

@@ -28,6 +28,8 @@ The file, all keys optional, with their defaults:
     timeout = 2                     # seconds, or "750ms", "2s"; at most 30
     events = ["state", "release"]   # kinds of events, in any number
 
+    [lifecycle.broker]              # `broker_config` describes it
+
 A built-in host's own options stand in `[lifecycle]` too (`hosts.BUILT_IN` lists them); those of a host from elsewhere
 in a table `[lifecycle.hosts.NAME]`, which is handed to it as it is.
 """
@@ -37,9 +39,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import hosts
+
+if TYPE_CHECKING:
+    from .broker_config import Broker
 
 SWITCH = "LIFECYCLE_WRAP"
 """Set to `0` it switches everything off; `LIFECYCLE_WRAP_<HOST>=0` one host, `LIFECYCLE_WRAP_DEBUG=1` diagnostics
@@ -128,6 +133,11 @@ class Config:
         """True unless the file or the environment switched everything off."""
         return not self.off_reason
 
+    @property
+    def broker(self) -> Broker | None:
+        """The MQTT broker, or None where none is configured."""
+        return self.host_options.get("mqtt", {}).get("broker")
+
 
 def default_path(environ: Mapping[str, str]) -> Path:
     """Return where the configuration is looked for: `$XDG_CONFIG_HOME/lifecycle-wrap/config.toml`."""
@@ -183,7 +193,7 @@ def _switched(config: Config, environ: Mapping[str, str]) -> Config:
     return replace(config, off_reason=reason, hosts_off=off, debug=debug)
 
 
-class _Wrong(Exception):
+class _Wrong(ValueError):
     """A value that cannot be used; the text says what to write instead."""
 
 
@@ -329,7 +339,7 @@ class _Reader:
         values = self._known(document, "", TOP_KEYS, ("lifecycle",))
         lifecycle = self._table(document, "lifecycle")
         options = {option: (name, choices) for name, option, choices in hosts.options()}
-        values |= self._known(lifecycle, "lifecycle.", LIFECYCLE_KEYS, (*options, "commands", "hosts"))
+        values |= self._known(lifecycle, "lifecycle.", LIFECYCLE_KEYS, (*options, "broker", "commands", "hosts"))
         off_reason = "" if values.pop("enabled", True) else "disabled by lifecycle.enabled"
         host_options = hosts.default_options()
         for option, (name, choices) in options.items():
@@ -338,6 +348,8 @@ class _Reader:
                 if checked is not None:
                     host_options[name][option] = checked
         host_options |= self._foreign_options(lifecycle)
+        if "broker" in lifecycle:
+            host_options["mqtt"]["broker"] = self._broker(lifecycle)
         commands = self._commands(lifecycle.get("commands", []))
         values["strict"] = self._strict
         return Config(**values, commands=commands, host_options=host_options, off_reason=off_reason)
@@ -348,7 +360,7 @@ class _Reader:
     def _checked(self, key: str, check: _Check, value: Any) -> Any:
         try:
             return check(value)
-        except _Wrong as wrong:
+        except ValueError as wrong:
             self._problem(key, str(wrong))
             return None
 
@@ -367,11 +379,11 @@ class _Reader:
                 self._problem(prefix + key, f"there is no such key{nearest or '; known are ' + ', '.join(known)}")
         return values
 
-    def _table(self, parent: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    def _table(self, parent: Mapping[str, Any], key: str, prefix: str = "") -> Mapping[str, Any]:
         value = parent.get(key, {})
         if isinstance(value, dict):
             return value
-        self._problem(key, f"expected a table, [{key}]")
+        self._problem(prefix + key, f"expected a table, [{prefix}{key}]")
         return {}
 
     def _foreign_options(self, lifecycle: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
@@ -383,6 +395,17 @@ class _Reader:
             if name in hosts.BUILT_IN:
                 self._problem(f"lifecycle.hosts.{name}", "a built-in host's options stand in [lifecycle] itself")
         return {name: dict(table) for name, table in tables.items() if name not in hosts.BUILT_IN}
+
+    def _broker(self, lifecycle: Mapping[str, Any]) -> Broker | None:
+        """Read the table; with any problem it is left out whole: what was to be kept from the broker may be in it."""
+        from .broker_config import BROKER_KEYS, Broker
+
+        before = len(self.problems)
+        table = self._table(lifecycle, "broker", "lifecycle.")
+        values = self._known(table, "lifecycle.broker.", BROKER_KEYS, ())
+        if len(self.problems) == before and "url" not in table:
+            self._problem("lifecycle.broker.url", 'it is missing; write url = "mqtts://HOST"')
+        return Broker(**values) if len(self.problems) == before else None
 
     def _commands(self, value: Any) -> tuple[Command, ...]:
         if not isinstance(value, list):

@@ -157,6 +157,7 @@ class SessionObserver(Observer):
                 launcher=launcher(sys.argv[0]),
                 resume=profile.resume,
                 session_id=session_id(profile, argv),
+                profile=profile.name,
             ),
             time.time_ns,
             titles=config.titles,

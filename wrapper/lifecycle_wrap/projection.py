@@ -82,6 +82,7 @@ class LifecycleEvent:
         turn_id: opaque, the same for all events of a turn; empty outside turns. Only in the JSON of the kinds beyond
             version 1.
         agent: the agent's name, for hosts that label it. Not in the JSON.
+        profile: the name of the profile that it is seen by. Not in the JSON.
         title: the agent's window title, without spinner; empty unless titles are asked for. Not in the JSON.
         blocked_on: `permission`, `question`, `auth` or empty. Not in the JSON.
         background: idle, but something the agent started still runs. Not in the JSON.
@@ -99,6 +100,7 @@ class LifecycleEvent:
     resume_argv: tuple[str, ...] = ()
     turn_id: str = ""
     agent: str = ""
+    profile: str = ""
     title: str = ""
     blocked_on: str = ""
     background: bool = False
@@ -193,6 +195,7 @@ class Identity:
         launcher: how we were started, up to and including `--`; empty where that is not known.
         resume: the profile's template of the resume command.
         session_id: the session that the agent's command line names, or empty.
+        profile: the name of the agent's profile.
     """
 
     agent: str
@@ -202,6 +205,7 @@ class Identity:
     launcher: tuple[str, ...] = ()
     resume: tuple[str, ...] = ()
     session_id: str = ""
+    profile: str = GENERIC_PROFILE
 
 
 _GENERAL_MESSAGE = {
@@ -252,6 +256,7 @@ class Projector:
             pid=max(self.identity.pid, 0),
             cwd=clean(self.identity.cwd, CWD_LIMIT),
             agent=collapse(self.identity.agent, SESSION_ID_LIMIT),
+            profile=collapse(self.identity.profile, SESSION_ID_LIMIT),
         )
         self._update_resume()
 
@@ -291,7 +296,11 @@ class Projector:
                 return self._restated()
             case ProfileChanged(profile=profile):
                 agent = self.identity.agent if profile == GENERIC_PROFILE else profile
-                self._now = replace(self._now, agent=collapse(agent, SESSION_ID_LIMIT))
+                self._now = replace(
+                    self._now,
+                    agent=collapse(agent, SESSION_ID_LIMIT),
+                    profile=collapse(profile, SESSION_ID_LIMIT),
+                )
                 return self._restated()
             case TurnStarted(turn=turn):
                 self._set_turn(turn)

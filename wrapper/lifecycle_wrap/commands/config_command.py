@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from lifecycle_wrap import hosts
+from lifecycle_wrap.broker_config import BROKER_KEYS, Broker
 from lifecycle_wrap.config import LIFECYCLE_KEYS, SWITCH, TOP_KEYS, Command, Config, Problem, default_path, load_config
 
 
@@ -62,6 +63,8 @@ def show(path: Path | None, environ: Mapping[str, str]) -> Shown:
     lines = [f"# {file}{'' if file.exists() else ' (there is none: all is default)'}"]
     lines += [_line(key, getattr(config, key), origins.of(key)) for key in TOP_KEYS]
     lines += ["", "[lifecycle]", *_lifecycle(config, environ, origins)]
+    if config.broker is not None:
+        lines += ["", "[lifecycle.broker]", *_broker(config.broker, origins)]
     for command in config.commands:
         lines += ["", "[[lifecycle.commands]]", *_command(command, origins)]
     for name, options in config.host_options.items():
@@ -81,6 +84,12 @@ def _lifecycle(config: Config, environ: Mapping[str, str], origins: _Origins) ->
             yield _line(key, getattr(config, key), origins.of(f"lifecycle.{key}"))
     for name, option, _ in hosts.options():
         yield _line(option, config.host_options[name][option], origins.of(f"lifecycle.{option}"))
+
+
+def _broker(broker: Broker, origins: _Origins) -> Iterator[str]:
+    for key in BROKER_KEYS:
+        value = getattr(broker, key)
+        yield _line(key, str(value) if key == "url" else value, origins.of(f"lifecycle.broker.{key}"))
 
 
 def _command(command: Command, origins: _Origins) -> Iterator[str]:

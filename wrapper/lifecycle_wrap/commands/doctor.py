@@ -22,6 +22,7 @@ from lifecycle_wrap.catalog import user_catalog
 from lifecycle_wrap.config import SWITCH, Config, default_path, load_config
 from lifecycle_wrap.environment import inside_wrapped_session
 from lifecycle_wrap.hosts.base import Call, HostError
+from lifecycle_wrap.hosts.broker import BrokerProblem, check
 from lifecycle_wrap.hosts.records import directory, is_private
 from lifecycle_wrap.program import ProgramError, find_program
 from lifecycle_wrap.terminal.terminals import UNKNOWN, identify
@@ -147,6 +148,11 @@ def _configuration(path: Path | None, environ: Mapping[str, str]) -> Iterator[Fi
     for name in sorted(config.hosts_off):
         variable = hosts.switch_variable(name)
         yield Finding(Mark.NOTE, f"{variable}=0 in the environment: {name} is not told")
+    if config.broker is not None:
+        try:
+            check(config.broker, environ)
+        except BrokerProblem as problem:
+            yield Finding(Mark.CHANGE, f"lifecycle.broker: {problem}")
     for command in config.commands:
         try:
             find_program(command.argv[0], environ)

@@ -38,9 +38,10 @@ class BuiltIn:
         hides: the variables that the agent must not inherit while the host is told, so that integrations of the host's
             own inside the agent do not take its place; an option of the host with the value "keep" leaves them.
         options: its keys in `[lifecycle]`, each with its choices, the default first.
+        table: the table of `[lifecycle]` that says where it is, one of its options too; without it the host is off.
     """
 
-    __slots__ = ("adapter", "hides", "markers", "options", "terms", "type")
+    __slots__ = ("adapter", "hides", "markers", "options", "table", "terms", "type")
 
     def __init__(
         self,
@@ -50,6 +51,7 @@ class BuiltIn:
         terms: tuple[str, ...] = ("",),
         hides: tuple[str, ...] = (),
         options: Mapping[str, tuple[str, ...]] | None = None,
+        table: str = "",
     ) -> None:
         self.adapter = adapter
         self.type = type
@@ -57,6 +59,7 @@ class BuiltIn:
         self.terms = terms
         self.hides = hides
         self.options = options or {}
+        self.table = table
 
     def shown_by(self, environ: Mapping[str, str]) -> bool:
         """Tell whether the environment has the host's marks."""
@@ -93,6 +96,7 @@ BUILT_IN = {
     ),
     "cmux": BuiltIn("lifecycle_wrap.hosts.cmux:Cmux", "sidebar", markers=("CMUX_SURFACE_ID",)),
     "register": BuiltIn("lifecycle_wrap.hosts.register:Register", "register"),
+    "mqtt": BuiltIn("lifecycle_wrap.hosts.mqtt:Mqtt", "broker", table="broker"),
 }
 """The built-in hosts, those that more often run inside another first: the order in which `nesting = "innermost"` takes
 the first one that is detected, unless the pane itself can tell (`Host.owns_pane`)."""
@@ -126,6 +130,9 @@ def off_reason(config: Config, name: str) -> str:
         return f"disabled by {switch_variable(name)}=0"
     if config.adapters != (AUTO,) and name not in config.adapters:
         return "not selected by lifecycle.adapters"
+    table = BUILT_IN[name].table if name in BUILT_IN else ""
+    if table and not config.host_options.get(name, {}).get(table):
+        return f"there is no usable [lifecycle.{table}]"
     return ""
 
 

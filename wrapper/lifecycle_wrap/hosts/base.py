@@ -244,6 +244,7 @@ class Setup(NamedTuple):
         tty: the device of the terminal we sit at, such as `/dev/pts/3`, or empty.
         notices: returns what the hosts want `status` to tell, by host.
         place: the pane that we run in, for the hosts that are none; None where there is no host with panes.
+        session: the name of this session, the same for all hosts; empty for one that nobody else must know.
     """
 
     environ: Mapping[str, str]
@@ -251,6 +252,12 @@ class Setup(NamedTuple):
     tty: str = ""
     notices: Callable[[], Mapping[str, str]] = dict
     place: Place | None = None
+    session: str = ""
+
+
+def new_session() -> str:
+    """Return a name for this session that no other ever has, on this machine or another."""
+    return f"{os.getpid()}-{time.time_ns():x}"
 
 
 class Host:

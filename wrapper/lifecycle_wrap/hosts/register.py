@@ -9,15 +9,15 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import time
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import ClassVar
 
-from lifecycle_wrap.projection import Kind, LifecycleEvent, format_timestamp
+from lifecycle_wrap.projection import Kind, LifecycleEvent
 
-from .base import Call, Detection, ErrorClass, Host, HostError, Setup
+from .base import Call, Detection, ErrorClass, Host, HostError, Setup, new_session
+from .history import History
 from .records import JOURNAL, JOURNAL_LIMIT, LOCK, OLD_JOURNAL, RECORD, VERSION, directory, is_private
 
 _PARTIAL = ".new"
@@ -39,14 +39,10 @@ class Register(Host):
     def __init__(self, setup: Setup) -> None:
         super().__init__(setup)
         self._directory = Path(directory(setup.environ))
-        self._key = f"{os.getpid()}-{time.time_ns():x}"
+        self._key = setup.session or new_session()
         self._lock: int | None = None
         self._written = 0
-        self._started = ""
-        self._state: str | None = None
-        self._since = ""
-        self._attention = 0
-        self._attention_at = ""
+        self._history = History()
 
     @classmethod
     def detect(cls, environ: Mapping[str, str]) -> Detection:
@@ -106,14 +102,7 @@ class Register(Host):
             raise HostError from None
 
     def _replace_record(self, event: LifecycleEvent) -> None:
-        now = format_timestamp(event.timestamp)
-        self._started = self._started or now
-        if event.state != self._state:
-            self._state = event.state
-            self._since = now
-        if event.kind is Kind.ATTENTION:
-            self._attention += 1
-            self._attention_at = now
+        self._history.take(event)
         place = self.setup.place
         record = {
             "version": VERSION,
@@ -121,13 +110,7 @@ class Register(Host):
             "tty": self.setup.tty,
             "pane": place.name if place else "",
             "focus": place.focus if place else (),
-            "started": self._started,
-            "since": self._since,
-            "attention": self._attention,
-            "attention_at": self._attention_at,
-            "blocked_on": event.blocked_on,
-            "background": event.background,
-            "failed": event.failed,
+            **self._history.facts(event),
             "notices": dict(self.setup.notices()),
             "event": json.loads(event.to_json()),
         }

@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import BUILT_IN, installed, off_reason, switch_variable, visible
-from .base import Host, HostError, HostGone, Place, Setup
+from .base import Host, HostError, HostGone, Place, Setup, new_session
 from .command import CommandSink
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def survey(config: Config, environ: Mapping[str, str]) -> list[Choice]:
 
 def discover(config: Config, environ: Mapping[str, str], lookup: Lookup) -> list[Host]:
     """Make the hosts of this session, the command sinks last."""
-    setup = Setup(environ, tty=_tty(), notices=lookup.notices)
+    setup = Setup(environ, tty=_tty(), notices=lookup.notices, session=new_session())
     found = [(choice.host, config.host_options.get(choice.name, {})) for choice in _detect(config, environ)]
     panes = _make(setup, [(host, options) for host, options in found if host and host.is_pane], lookup)
     if config.nesting == "innermost":

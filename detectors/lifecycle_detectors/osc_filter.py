@@ -17,6 +17,7 @@ MAX_HELD = 8192
 """Bytes of a chosen sequence, held until its end comes; a longer one passes. 7501 may have 4,096, 9;4 needs twenty."""
 
 _CAN = b"\x18"
+_STRING_START = re.compile(rb"\x1b[\]P]")
 _OSC_STOP = re.compile(rb"[\x07\x18\x1a\x1b]")
 _TMUX = b"\x1bPtmux;"
 _IN_TMUX = re.compile(rb"(?:[^\x18\x1a\x1b]++|\x1b\x1b)*+")
@@ -66,7 +67,7 @@ class OscFilter:
         if self._held:
             data = self._held + data
             self._held = b""
-        if not self._in_tmux and b"\x1b]" not in data and b"\x1bP" not in data and not self._beginning(data):
+        if not self._in_tmux and not _STRING_START.search(data) and not self._beginning(data):
             self._pass(data, 0, len(data))
             return data
         parts: list[bytes] = []

@@ -112,11 +112,13 @@ _UPDATE_BOUNDS = tuple(Csi("?", ((SYNCHRONIZED_UPDATE,),), "", final) for final 
 """Begin and end of a synchronized update: some agents put every frame between them. Not made with text=False either."""
 _SPOKEN_CONTROLS = (BEL, SO, SI)
 """The C0 controls that are more than layout; the only ones made with text=False."""
+_SPOKEN = tuple(bytes((code,)) for code in _SPOKEN_CONTROLS)
+_SPOKEN_CONTROL = re.compile(b"[%s]" % b"".join(_SPOKEN))
 
 _WHOLE_CSI = re.compile(rb"\x1b\[[ -?]*+[@-~]")
 _NOT_A_WHOLE_CSI = re.compile(rb"\x1b(?!\[[ -?]*+[@-~])")
 _PIECES = re.compile(r"(\x1b\[[ -?]*[@-~]|[\x00-\x1f\x7f])")
-_DRAWING = re.compile(rb"(?:[^\x07\x0e\x0f\x1b]++|\x1b\[[0-9:;]*+[%s]|\x1b\[\?2026[hl])*+" % _DRAWING_FINALS.encode())
+_NOT_DRAWING = re.compile(rb"\x1b(?!\[(?:[0-9:;]*+[%s]|\?2026[hl]))" % _DRAWING_FINALS.encode())
 _UPDATE_SWITCH = re.compile(rb"\x1b\[\?(?:[0-9;]*;)?0*2026(?:;[0-9;]*)?[hl]")
 
 _ESCAPE_RUN = re.compile(rb"[ -/]*")
@@ -230,23 +232,27 @@ class Parser:
 
     def _ground_without_text(self, data: bytes, start: int, tokens: list[Token]) -> int:
         while start < len(data):
-            drawing = _DRAWING.match(data, start)
-            end = drawing.end() if drawing else start
-            self._follow_synchronized_updates(data, start, end)
-            if end == len(data):
+            stop = _NOT_DRAWING.search(data, start)  # begins with a literal, which re finds much faster than a class
+            end = stop.start() if stop else len(data)
+            if end > start:
+                self._drawing(data, start, end, tokens)
+            if not stop:
                 self._hold_unfinished(data, start)
                 return end
             csi = _WHOLE_CSI.match(data, end)
-            if csi:
-                self._add(self._sequences[csi.group().decode("ascii")], tokens)
-                start = csi.end()
-            elif data[end] == ESC:
+            if not csi:
                 self._begin(_State.ESCAPE)
                 return end + 1
-            else:
-                self._add(self._sequences[chr(data[end])], tokens)
-                start = end + 1
+            self._add(self._sequences[csi.group().decode("ascii")], tokens)
+            start = csi.end()
         return start
+
+    def _drawing(self, data: bytes, start: int, end: int, tokens: list[Token]) -> None:
+        """Take `data[start:end]`, which is text, controls and sequences that draw."""
+        if any(data.find(control, start, end) >= 0 for control in _SPOKEN):
+            for control in _SPOKEN_CONTROL.finditer(data, start, end):
+                tokens.append(Control(control.group()[0]))
+        self._follow_synchronized_updates(data, start, end)
 
     def _header(self, data: bytes, start: int, tokens: list[Token]) -> int:
         run = (_ESCAPE_RUN if self._state is _State.ESCAPE else _HEADER_RUN).match(data, start)

@@ -139,6 +139,8 @@ class Pen:
         For each attribute the last word counts, and of what is written twice the last time: read backwards, each kind
         of SGR counts once.
         """
+        if data.find(b"\x1b", start, end) < 0:
+            return
         start = max(data.rfind(b"\x1b[m", start, end), data.rfind(b"\x1b[0m", start, end), start)
         last_words: Attributes = {}
         for parameters in dict.fromkeys(reversed(_SGR.findall(data, start, end))):

@@ -34,7 +34,7 @@ class Question(Enum):
 
 BURST = b"\x1b[>q" + b"\x1b]7501;?\x1b\\" + b"\x1b[c"
 
-_ASKED = re.compile(rb"(?P<version>\x1b\[>0?q)|(?P<status>\x1b\]7501;\?(?:\x07|\x1b\\))|(?P<attributes>\x1b\[0?c)")
+_ASKED = re.compile(rb"\x1b(?:(?P<version>\[>0?q)|(?P<status>\]7501;\?(?:\x07|\x1b\\))|(?P<attributes>\[0?c))")
 _ANSWER = re.compile(
     rb"\x1bP>\|(?P<version>[^\x07\x1b]*)(?:\x07|\x1b\\)|(?P<status>\x1b\]7501;\?(?:\x07|\x1b\\))"
     rb"|(?P<attributes>\x1b\[\?[0-9;]*c)"
@@ -90,12 +90,12 @@ class Probe:
         """The agent's bytes, as they went out; its own questions before ours are answered before ours."""
         if self.asked:
             return
-        if b"\x1b" in data or b"\x1b" in self._tail:
-            before = len(self._tail)
-            for question in _ASKED.finditer(self._tail + data):
-                if question.end() > before:
-                    self._open.append((Question(question.lastgroup), False))
-        self._tail = (self._tail + data)[-_LONGEST_QUESTION:]
+        before = len(self._tail)
+        data = self._tail + data
+        for question in _ASKED.finditer(data):
+            if question.end() > before:
+                self._open.append((Question(question.lastgroup), False))
+        self._tail = data[-_LONGEST_QUESTION:]
 
     def ask(self, now: float) -> bytes:
         """Return the burst, which goes out now."""

@@ -80,6 +80,7 @@ def test_json_tells_the_whole_record(environ: dict[str, str], three: list[Regist
     assert set(first) == {
         *("name", "agent", "pid", "state", "message", "since", "started", "cwd", "session_id", "tty", "pane", "focus"),
         *("attention", "attention_at", "blocked_on", "background", "failed", "notices"),
+        *("user", "host", "lost"),
     }
 
 

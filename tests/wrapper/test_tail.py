@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from lifecycle_wrap.commands import sessions
+from lifecycle_wrap.commands.session_source import Source
 from lifecycle_wrap.commands.tail import follow
 from lifecycle_wrap.hosts import register
 from lifecycle_wrap.hosts.base import Call
@@ -35,7 +36,9 @@ class Following:
     def __init__(self, environ: dict[str, str], word: str = "", lines: int = 0) -> None:
         self._lines: list[bytes] = []
         self._began = threading.Event()
-        self._thread = threading.Thread(target=follow, args=(environ, word, lines, self._write), daemon=True)
+        self._thread = threading.Thread(
+            target=follow, args=(environ, Source(environ), word, lines, self._write), daemon=True
+        )
         self._thread.start()
         assert self._began.wait(DEADLINE)
 
@@ -131,7 +134,7 @@ def test_a_session_that_is_not_there(environ: dict[str, str]) -> None:
     assert (done.returncode, done.stdout) == (5, "")
     assert "lifecycle-wrap ps" in done.stderr
     with pytest.raises(sessions.NoSuchSessionError):
-        follow(environ, "nobody", 0, lambda data: None)
+        follow(environ, Source(environ), "nobody", 0, lambda data: None)
 
 
 def test_a_reader_that_has_read_enough_ends_it_without_a_word(environ: dict[str, str]) -> None:

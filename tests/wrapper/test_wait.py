@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from lifecycle_wrap.commands import sessions
-from lifecycle_wrap.commands import wait as wait_module
+from lifecycle_wrap.commands import session_source, sessions
 from lifecycle_wrap.commands.directory_changes import DirectoryChanges
+from lifecycle_wrap.commands.session_source import Source
 from lifecycle_wrap.commands.wait import NO_SUCH_SESSION, TIMED_OUT, Outcome, Until, parse_duration, wait
 from tests.support.orders import Orders
 from tests.support.registered import Registered, run, start, watches
@@ -52,8 +52,8 @@ class Waiting:
                 return super().wait(seconds, descriptors)
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(wait_module, "DirectoryChanges", Telling)
-            self.outcome = wait(environ, word, until, DEADLINE)
+            patch.setattr(session_source, "DirectoryChanges", Telling)
+            self.outcome = wait(Source(environ), word, until, DEADLINE)
 
     def end(self) -> Outcome:
         self._thread.join(DEADLINE)
@@ -64,11 +64,11 @@ class Waiting:
 @pytest.mark.parametrize("state", ["idle", "working", "blocked"])
 def test_the_present_state_counts(environ: dict[str, str], claude: Registered, state: str) -> None:
     claude.tell(state)
-    outcome = wait(environ, "4711", [Until(state)], AT_ONCE)
+    outcome = wait(Source(environ), "4711", [Until(state)], AT_ONCE)
     assert outcome.status == 0
     assert outcome.text.startswith(f"4711 claude@project {state}")
     others = [Until(other) for other in ("idle", "working", "blocked") if other != state]
-    assert wait(environ, "4711", others, AT_ONCE) == (TIMED_OUT, f"timed out; claude@project is {state}")
+    assert wait(Source(environ), "4711", others, AT_ONCE) == (TIMED_OUT, f"timed out; claude@project is {state}")
 
 
 def test_a_later_state_ends_the_wait(environ: dict[str, str], claude: Registered) -> None:
@@ -85,7 +85,7 @@ def test_attention_is_a_dialog_or_a_bell(
     environ: dict[str, str], claude: Registered, rouse: Callable[[Registered], None]
 ) -> None:
     claude.tell("working")
-    assert wait(environ, "claude", [Until.ATTENTION], AT_ONCE).status == TIMED_OUT
+    assert wait(Source(environ), "claude", [Until.ATTENTION], AT_ONCE).status == TIMED_OUT
     waiting = Waiting(environ, "claude", Until.ATTENTION)
     rouse(claude)
     assert waiting.end().status == 0
@@ -96,9 +96,9 @@ def test_a_bell_just_before_the_wait_counts_until_the_state_changes(
 ) -> None:
     claude.tell("idle")
     claude.ring()
-    assert wait(environ, "claude", [Until.ATTENTION], AT_ONCE).status == 0
+    assert wait(Source(environ), "claude", [Until.ATTENTION], AT_ONCE).status == 0
     claude.tell("working")
-    assert wait(environ, "claude", [Until.ATTENTION], AT_ONCE).status == TIMED_OUT
+    assert wait(Source(environ), "claude", [Until.ATTENTION], AT_ONCE).status == TIMED_OUT
 
 
 def test_without_a_session_the_first_one_counts_even_one_that_begins_later(
@@ -135,13 +135,13 @@ def test_sessions_are_called_by_pid_name_id_or_a_beginning(environ: dict[str, st
     other = Registered(environ, "claude", 47, cwd="/work/other")
     other.tell("idle")
     for word in ("4711", "claude@project", "claude@p", "abc-123", "abc"):
-        assert wait(environ, word, [Until.IDLE], AT_ONCE).text.startswith("4711 ")
-    assert wait(environ, "47", [Until.IDLE], AT_ONCE).text.startswith("47 ")
+        assert wait(Source(environ), word, [Until.IDLE], AT_ONCE).text.startswith("4711 ")
+    assert wait(Source(environ), "47", [Until.IDLE], AT_ONCE).text.startswith("47 ")
     with pytest.raises(sessions.AmbiguousSessionError, match=r"4711 \(claude@project\)"):
-        wait(environ, "claude", [Until.IDLE], AT_ONCE)
+        wait(Source(environ), "claude", [Until.IDLE], AT_ONCE)
     for word in ("codex", "48", "laude"):
         with pytest.raises(sessions.NoSuchSessionError, match="lifecycle-wrap ps"):
-            wait(environ, word, [Until.IDLE], AT_ONCE)
+            wait(Source(environ), word, [Until.IDLE], AT_ONCE)
 
 
 @pytest.mark.parametrize(

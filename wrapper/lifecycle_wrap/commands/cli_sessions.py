@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from typing import Annotated
 
 import typer  # noqa: TID253  # this module is only imported once no agent waits
 
 from . import sessions
-from .command_line import INTERRUPTED, USAGE_ERROR, add, fail
+from .command_line import BROKER_OPTION, INTERRUPTED, USAGE_ERROR, add, fail
+from .session_source import NoBrokerError, Source, choose_broker
 from .tail import LINES
 from .wait import NO_SUCH_SESSION, Until
 
@@ -47,6 +49,36 @@ SessionArgument = Annotated[
 ]
 
 
+BrokerOption = Annotated[
+    str | None,
+    typer.Option(
+        BROKER_OPTION,
+        metavar="[URL]",
+        help="The agents of all machines, from the configured broker or another: mqtts://HOST[:PORT].",
+        show_default=False,
+    ),
+]
+
+
+@contextmanager
+def _source(broker: str | None, *, events: bool = False) -> Iterator[Source]:
+    """Open what a command reads; what is wrong with the broker is told in one line."""
+    if broker is None:
+        yield Source(os.environ)
+        return
+    from lifecycle_wrap.hosts.broker import BrokerProblem
+
+    from .board import Board
+
+    try:
+        with Board(choose_broker(broker, os.environ), os.environ, events=events) as board:
+            yield Source(os.environ, board)
+    except NoBrokerError as error:
+        raise fail(str(error), USAGE_ERROR) from None
+    except BrokerProblem as problem:
+        raise fail(str(problem)) from None
+
+
 def ps(
     json: Annotated[bool, typer.Option("--json", help="A JSON array, one object per session.")] = False,
     template: Annotated[
@@ -66,17 +98,24 @@ def ps(
         list[State] | None,
         typer.Option("--state", metavar="STATE", help="Only blocked, working or idle ones; may be given again."),
     ] = None,
+    broker: BrokerOption = None,
 ) -> None:
     """List the wrapped agents of this user on this machine, those that wait for you first.
 
+    With --broker those of all machines. "gone" was cut off: killed, or its machine or network failed. "stale" was not
+    heard of for long, or the broker itself cannot be reached.
+
     Fields of --format: {agent} {name} {state} {mark} {color} {about} {age} {since} {cwd} {dir} {terminal} {tty} {pid}
-    {id} {attention} {focus}. {mark} is ! * or -, {focus} the shell command that brings you there.
+    {id} {attention} {host} {focus}. {mark} is ! * - x or ?, {focus} the shell command that brings you there.
 
     Examples:
       lifecycle-wrap ps
       lifecycle-wrap ps --json
       lifecycle-wrap ps --state blocked --format '{agent} in {dir}: {about}'
       lifecycle-wrap ps --format '{mark}{agent}' --join ' '
+
+    On all machines:
+      lifecycle-wrap ps --broker mqtts://broker.example
 
     In tmux's status line:
       set -g status-right '#(lifecycle-wrap ps --format "#[fg={color}]{mark}{agent}" --join " ")'
@@ -88,7 +127,11 @@ def ps(
     from .ps import listing
 
     try:
-        text = listing(os.environ, states=state or (), as_json=json, template=template, join=join)
+        with _source(broker) as source:
+            everywhere = None if broker is None else source.running()
+        text = listing(
+            os.environ, states=state or (), as_json=json, template=template, join=join, everywhere=everywhere
+        )
     except sessions.TemplateError as error:
         raise fail(str(error), USAGE_ERROR) from None
     sys.stdout.write(text)
@@ -98,8 +141,9 @@ def watch(
     plain: Annotated[
         bool, typer.Option("--plain", help="A line for each change; so anyway when the output is no terminal.")
     ] = False,
+    broker: BrokerOption = None,
 ) -> None:
-    """Show the wrapped agents live, those that wait for you first.
+    """Show the wrapped agents live, those that wait for you first; with --broker those of all machines.
 
     Keys: q leaves, s sorts by the next column, j and k or the arrows select, Enter shows the command that goes to the
     selected agent's terminal, where its host can.
@@ -107,14 +151,18 @@ def watch(
     Examples:
       lifecycle-wrap watch
       lifecycle-wrap watch --plain | grep --line-buffered blocked
+
+    On all machines, from the configured broker:
+      lifecycle-wrap watch --broker
     """
     from .watch import watch as watch_screen
     from .watch import watch_plain
 
-    if plain or not sys.stdout.isatty() or os.environ.get("TERM", "dumb") == "dumb":
-        _stream(lambda: watch_plain(os.environ, _write_line))
-    else:
-        raise typer.Exit(watch_screen(os.environ))
+    with _source(broker) as source:
+        if plain or not sys.stdout.isatty() or os.environ.get("TERM", "dumb") == "dumb":
+            _stream(lambda: watch_plain(source, _write_line))
+        else:
+            raise typer.Exit(watch_screen(os.environ, source))
 
 
 def wait(
@@ -130,6 +178,7 @@ def wait(
     timeout: Annotated[
         str, typer.Option("--timeout", metavar="TIME", help="Give up after 30s, 5m, 2h or 500ms.", show_default=False)
     ] = "",
+    broker: BrokerOption = None,
 ) -> None:
     """Wait until an agent is in a state; without SESSION whichever comes first.
 
@@ -140,6 +189,9 @@ def wait(
     Examples:
       lifecycle-wrap wait --until blocked --timeout 1s
       lifecycle-wrap wait claude@project && notify-send "your move"
+
+    On another machine:
+      lifecycle-wrap wait --broker web1:claude@project
     """
     from .wait import parse_duration
     from .wait import wait as wait_for
@@ -149,7 +201,8 @@ def wait(
     except ValueError:
         raise fail(f"--timeout: {timeout!r} is no time; write 30s, 5m, 2h or 500ms", USAGE_ERROR) from None
     try:
-        outcome = wait_for(os.environ, session, frozenset(until or (Until.IDLE, Until.BLOCKED)), seconds)
+        with _source(broker) as source:
+            outcome = wait_for(source, session, frozenset(until or (Until.IDLE, Until.BLOCKED)), seconds)
     except sessions.NoSuchSessionError as error:
         raise fail(str(error), NO_SUCH_SESSION) from None
     except sessions.AmbiguousSessionError as error:
@@ -164,10 +217,12 @@ def wait(
 def tail(
     session: SessionArgument = "",
     lines: Annotated[int, typer.Option("-n", "--lines", min=0, help="So many past events first.")] = LINES,
+    broker: BrokerOption = None,
 ) -> None:
     """Follow the events of all sessions, or of one until it ends, as JSON lines.
 
-    The lines are those that command sinks get (schema version 1), and the turns, approvals and bells in between.
+    The lines are those that command sinks get (schema version 1), and the turns, approvals and bells in between. A
+    broker's have "host" and more beside that; of the past it knows only the last state of each session.
 
     Examples:
       lifecycle-wrap tail
@@ -177,7 +232,8 @@ def tail(
 
     def run() -> None:
         try:
-            follow(os.environ, session, lines, _write_bytes)
+            with _source(broker, events=True) as source:
+                follow(os.environ, source, session, lines, _write_bytes)
         except sessions.NoSuchSessionError as error:
             raise fail(str(error), NO_SUCH_SESSION) from None
         except sessions.AmbiguousSessionError as error:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import typer  # noqa: TID253  # this module is only imported once no agent waits
@@ -43,6 +44,9 @@ Files:
 """
 """What belongs to no command: the end of `--help` and of the manual page."""
 
+BROKER_OPTION = "--broker"
+"""The one option whose value may be missing: it is one only where it is a URL."""
+
 _AS_IT_STANDS = "\b\n"
 """By this click knows a paragraph that is not to be filled."""
 
@@ -61,7 +65,7 @@ def run(app: typer.Typer) -> int:
     """
     usage_error: Any = typer.BadParameter.__bases__[0]  # click's, which typer may carry under a name of its own
     try:
-        return int(app(prog_name=NAME, standalone_mode=False) or 0)
+        return int(app(with_broker_value(sys.argv[1:]), prog_name=NAME, standalone_mode=False) or 0)
     except usage_error as error:
         command = error.ctx.command_path if error.ctx else NAME
         if type(error).show is not usage_error.show:  # the help, where a command is missing
@@ -69,6 +73,14 @@ def run(app: typer.Typer) -> int:
         else:
             print(f"{NAME}: {' '.join(error.format_message().split())} See {command} --help.", file=sys.stderr)
         return USAGE_ERROR
+
+
+def with_broker_value(arguments: Sequence[str]) -> list[str]:
+    """Give `--broker` its empty value where no URL follows: the configured broker."""
+    return [
+        f"{word}=" if word == BROKER_OPTION and "://" not in after else word
+        for word, after in pairwise([*arguments, ""])
+    ]
 
 
 def add(app: typer.Typer, command: Callable[..., None], name: str | None = None) -> None:

@@ -23,6 +23,7 @@ USAGE_ERROR = 2
 _JSON_FIELDS = (
     *("agent", "pid", "state", "message", "since", "started", "cwd", "session_id", "tty", "pane", "focus"),
     *("attention", "attention_at", "blocked_on", "background", "failed", "notices"),
+    *("user", "host", "lost"),
 )
 
 
@@ -69,6 +70,7 @@ def listing(
     as_json: bool = False,
     template: str = "",
     join: str = "\n",
+    everywhere: Sequence[Session] | None = None,
 ) -> str:
     """Return what `ps` prints.
 
@@ -78,11 +80,13 @@ def listing(
         as_json: a JSON array, one object per session.
         template: see `sessions.fill_in`; empty for a table.
         join: what stands between the sessions of a template.
+        everywhere: the sessions of all machines; None for this machine's.
 
     Raises:
         sessions.TemplateError: the template cannot be filled in.
     """
-    listed = [session for session in sessions.running(environ) if not states or session.state in states]
+    listed = sessions.running(environ) if everywhere is None else everywhere
+    listed = [session for session in listed if not states or sessions.state(session) in states]
     now = time.time()
     if as_json:
         import json

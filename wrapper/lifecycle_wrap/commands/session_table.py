@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 GAP = "  "
 
+_PHONE_COLUMNS = 40
+"""Below this a column has only the cells that its texts take, and one between it and the next."""
+
 _PATH = "DIRECTORY"
 _PATH_CELLS = 12
 """What is left to the directory at least before other columns go; 40 columns keep the state, agent, age and this."""
@@ -27,9 +30,13 @@ _COLUMNS = (
     ("AGENT", 14, 0),
     ("SINCE", 5, 0),
     ("ABOUT", 26, 2),
+    ("HOST", 20, 4),
     ("TERMINAL", 16, 3),
     ("PID", 7, 1),
 )
+
+_OPTIONAL = ("ABOUT", "HOST")
+"""Columns that are left out where there is nothing in them."""
 
 
 class Table:
@@ -65,23 +72,34 @@ class Table:
             "AGENT": lambda session: session.agent,
             "SINCE": lambda session: sessions.age(session, now),
             "ABOUT": sessions.about,
+            "HOST": lambda session: session.host,
             "TERMINAL": sessions.terminal,
             "PID": lambda session: str(session.pid),
         }
+        phone = 0 < columns < _PHONE_COLUMNS
+        gap = GAP[:1] if phone else GAP
         cells = {title: [harmless(values[title](session)) for session in listed] for title, _, _ in _COLUMNS}
-        widths = {title: min(limit, max(map(width, [title, *cells[title]]))) for title, limit, _ in _COLUMNS}
-        if not any(cells["ABOUT"]):
-            del widths["ABOUT"]
+        widths = {
+            title: min(limit, max(map(width, cells[title] if phone and cells[title] else [title, *cells[title]])))
+            for title, limit, _ in _COLUMNS
+        }
+        for title in _OPTIONAL:
+            if not any(cells[title]):
+                del widths[title]
         for title, _, rank in sorted(_COLUMNS, key=lambda column: column[2]):
-            if rank and columns and _total(widths) + _PATH_CELLS > columns:
+            if rank and columns and _total(widths, gap) + _PATH_CELLS > columns:
                 widths.pop(title, None)
-        paths = [_short(session.cwd, home) for session in listed]
-        path_cells = max(0, columns - _total(widths)) if columns else max(map(width, [_PATH, *paths]))
+        path_cells = max(0, columns - _total(widths, gap)) if columns else 0
+        if "HOST" in widths or not any(cells["HOST"]):
+            paths = [_short(session.cwd, home) for session in listed]
+        else:
+            paths = [_place(session, path_cells) for session in listed]
+        path_cells = path_cells or max(map(width, [_PATH, *paths]))
 
         def row(texts: dict[str, str], path: str, style: str, *, marked: bool = False) -> str:
             parts = [fit(texts[title], cells) for title, cells in widths.items()]
             parts[0] = styled(parts[0], style, color=color and not marked)
-            line = GAP.join([*parts, fit(path, path_cells, keep_end=True)])
+            line = gap.join([*parts, fit(path, path_cells, keep_end=True)])
             return styled(line, REVERSE, color=True) if marked else line.rstrip()
 
         self.heading = row({title: title for title in widths}, _PATH, "")
@@ -89,15 +107,23 @@ class Table:
             row(
                 {title: cells[title][index] for title in widths},
                 paths[index],
-                STATE_STYLES.get(session.state, ""),
+                STATE_STYLES.get(sessions.state(session), ""),
                 marked=index == selected,
             )
             for index, session in enumerate(listed)
         ]
 
 
-def _total(widths: dict[str, int]) -> int:
-    return sum(cells + len(GAP) for cells in widths.values())
+def _total(widths: dict[str, int], gap: str) -> int:
+    return sum(cells + len(gap) for cells in widths.values())
+
+
+def _place(session: Session, cells: int) -> str:
+    """Say machine and directory where there is no room for two columns: `web1:project`."""
+    directory = harmless(sessions.base(session.cwd))
+    host = harmless(session.host.partition(".")[0])
+    room = max(cells - width(directory) - 1, cells // 2)
+    return f"{fit(host, min(room, width(host)))}:{directory}" if host else directory
 
 
 def _short(path: str, home: str) -> str:

@@ -1,4 +1,4 @@
-"""The wrapped sessions of this user on this machine, as commands speak of them.
+"""The wrapped sessions of this user on this machine, and those on a broker, as commands speak of them.
 
 Owns their order, their names, the choice of one by a word of the user's, and the fields of `ps --format`. Reads the
 register through `hosts.records`; imports next to nothing, for prompts and status lines come through here.
@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 STATES = ("blocked", "working", "idle", "")
 """What wants the user most comes first; empty is a session whose agent has not shown itself yet."""
 
-_MARKS = {"blocked": "!", "working": "*", "idle": "-"}
+LOST = ("", "stale", "gone")
+"""What is not known to be so any more comes last."""
+
+_MARKS = {"blocked": "!", "working": "*", "idle": "-", "gone": "x"}
 _COLORS = {"blocked": "red", "working": "yellow", "idle": "green"}
 
 
@@ -37,25 +40,32 @@ def running(environ: Mapping[str, str]) -> list[Session]:
     return sorted(sessions, key=by_state)
 
 
-def by_state(session: Session) -> tuple[int, float]:
+def by_state(session: Session) -> tuple[int, int, float]:
     """The order of `running`."""
-    return STATES.index(session.state) if session.state in STATES else len(STATES), moment(session.since)
+    place = STATES.index(session.state) if session.state in STATES else len(STATES)
+    return LOST.index(session.lost), place, moment(session.since)
 
 
 def find(sessions: Sequence[Session], word: str) -> Session:
     """Return the session that a user means: by its pid, its name, or the unique beginning of one or of its agent's id.
 
+    Where there are several machines, `HOST:` before it says on which.
+
     Raises:
         NoSuchSessionError: there is none.
         AmbiguousSessionError: there are several.
     """
+    host, colon, rest = word.partition(":")
+    there = [session for session in sessions if colon and session.host == host]
+    if there:
+        sessions, word = there, rest
     found = [session for session in sessions if str(session.pid) == word]
     found = found or [session for session in sessions if word in (name(session), session.session_id)]
     found = found or [session for session in sessions if _begins(session, word)]
     if not found:
         raise NoSuchSessionError(f"no running session is called {word!r}; lifecycle-wrap ps lists them")
     if len(found) > 1:
-        which = ", ".join(f"{session.pid} ({name(session)})" for session in found)
+        which = ", ".join(f"{_with_host(session, str(session.pid))} ({name(session)})" for session in found)
         raise AmbiguousSessionError(f"{word!r} may be any of {which}; name one by its pid")
     return found[0]
 
@@ -67,6 +77,15 @@ def _begins(session: Session, word: str) -> bool:
 def name(session: Session) -> str:
     """Return what people call a session: its agent and the directory it works in, such as `claude@project`."""
     return f"{session.agent}@{base(session.cwd)}"
+
+
+def _with_host(session: Session, text: str) -> str:
+    return f"{session.host}:{text}" if session.host else text
+
+
+def full_name(session: Session) -> str:
+    """Return the session's name, and on which machine where there are several: `web1:claude@project`."""
+    return _with_host(session, name(session))
 
 
 def base(path: str) -> str:
@@ -81,11 +100,13 @@ def terminal(session: Session) -> str:
 
 def state(session: Session) -> str:
     """Return the state in one word."""
-    return session.state or "starting"
+    return session.lost or session.state or "starting"
 
 
 def about(session: Session) -> str:
     """Return what there is to say about the state: content-free, from a fixed vocabulary."""
+    if session.lost:
+        return f"Was {session.state}" if session.state else "Cut off"
     if session.message:
         return session.message
     if session.state == "idle" and session.failed:
@@ -134,8 +155,8 @@ FIELDS: dict[str, Callable[[Session, float], str]] = {
     "agent": lambda session, now: session.agent,
     "name": lambda session, now: name(session),
     "state": lambda session, now: state(session),
-    "mark": lambda session, now: _MARKS.get(session.state, "?"),
-    "color": lambda session, now: _COLORS.get(session.state, "default"),
+    "mark": lambda session, now: _MARKS.get(state(session), "?"),
+    "color": lambda session, now: _COLORS.get(state(session), "default"),
     "about": lambda session, now: about(session),
     "age": age,
     "since": lambda session, now: session.since,
@@ -143,6 +164,7 @@ FIELDS: dict[str, Callable[[Session, float], str]] = {
     "dir": lambda session, now: base(session.cwd),
     "terminal": lambda session, now: terminal(session),
     "tty": lambda session, now: session.tty,
+    "host": lambda session, now: session.host,
     "pid": lambda session, now: str(session.pid),
     "id": lambda session, now: session.session_id,
     "attention": lambda session, now: str(session.attention),

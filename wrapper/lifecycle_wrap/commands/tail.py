@@ -1,21 +1,22 @@
 """`lifecycle-wrap tail`: the events of all sessions as they come, one JSON line each.
 
 Owns the following of journals: several files that grow, are replaced when they are full, and go when their session
-ends (see `hosts.records`). A reader that does not take its lines falls behind; once it is more than a whole journal
-behind, the oldest are lost.
+ends (see `hosts.records`); a broker's events are put between them, and none is told twice. A reader that does not take
+its lines falls behind; once it is more than a whole journal behind, the oldest are lost.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from lifecycle_wrap.hosts.records import JOURNAL, LOCK, OLD_JOURNAL, directory, is_alive, is_private
 
 from . import sessions
-from .directory_changes import DirectoryChanges
+from .session_source import Source
 
 LINES = 10
 """How many past events are told at first."""
@@ -24,20 +25,27 @@ _LINE_LIMIT = 1024 * 1024
 """The most bytes of one line; what is longer is none of ours."""
 
 
+_RECENT = 1000
+"""How many events are remembered that came by one way, so that they are not told again when they come by the other."""
+
+
 class Line(NamedTuple):
-    """One event, and what it is sorted by."""
+    """One event, and what it is sorted by; `session` is empty where all are of one that is known."""
 
     sequence: int
+    timestamp: str
     text: bytes
+    session: str = ""
 
 
-def follow(environ: Mapping[str, str], word: str, lines: int, write: Callable[[bytes], None]) -> None:
+def follow(environ: Mapping[str, str], source: Source, word: str, lines: int, write: Callable[[bytes], None]) -> None:
     """Tell the last events and then each new one, in their order.
 
     Returns when the session that was asked for has ended; never for all sessions.
 
     Args:
         environ: our environment.
+        source: where the sessions are from.
         word: what the user calls the session; empty for all.
         lines: how many past events.
         write: takes whole lines and passes them on at once.
@@ -46,19 +54,49 @@ def follow(environ: Mapping[str, str], word: str, lines: int, write: Callable[[b
         sessions.NoSuchSessionError, sessions.AmbiguousSessionError: the word names none, or several.
     """
     path = directory(environ)
-    with DirectoryChanges(path) as changes:
-        only = sessions.find(sessions.running(environ), word).key if word else ""
+    with source:
+        only = sessions.find(source.running(), word).key if word else ""
         journals = _Journals(path, only)
-        past = journals.past()
+        once = _Once()
+        past = sorted(once.new([*journals.past(), *_told(source, only)]))
         write(b"".join(line.text for line in past[max(0, len(past) - lines) :]))
         while True:
-            alive = not only or is_alive(f"{path}/{only}{LOCK}")
-            new = journals.new()
+            alive = not only or is_alive(f"{path}/{only}{LOCK}") or _stands(source, only)
+            new = once.new([*journals.new(), *_told(source, only)])
             if new:
                 write(b"".join(line.text for line in new))
             if not alive:
                 return
-            changes.wait(None)
+            source.wait(None)
+
+
+def _told(source: Source, only: str) -> list[Line]:
+    """Return what the broker has told since the last call."""
+    lines = source.board.lines() if source.board is not None else []
+    return [line for line in lines if not only or line.session == only]
+
+
+def _stands(source: Source, key: str) -> bool:
+    """Tell whether a session stands on the board."""
+    board = source.board
+    return board is not None and any(one.key == key and one.lost != "gone" for one in board.running())
+
+
+class _Once:
+    """Lets each event through once."""
+
+    def __init__(self) -> None:
+        self._recent: deque[tuple[int, str]] = deque(maxlen=_RECENT)
+
+    def new(self, lines: Iterable[Line]) -> list[Line]:
+        """Return those that have not come before."""
+        new = []
+        for line in lines:
+            mark = line.sequence, line.timestamp
+            if mark not in self._recent:
+                self._recent.append(mark)
+                new.append(line)
+        return new
 
 
 class _Journals:
@@ -160,6 +198,7 @@ def _lines(data: bytes) -> Iterator[Line]:
     """Yield the events in whole lines; a line cut by a full disk is left out."""
     for text in data.splitlines(keepends=True):
         try:
-            yield Line(int(json.loads(text)["sequence"]), text)
+            event = json.loads(text)
+            yield Line(int(event["sequence"]), str(event["timestamp"]), text)
         except (ValueError, TypeError, KeyError):
             continue

@@ -11,10 +11,10 @@ from collections.abc import Collection, Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from lifecycle_wrap.hosts.records import Session, directory
+from lifecycle_wrap.hosts.records import Session
 
 from . import sessions
-from .directory_changes import DirectoryChanges
+from .session_source import Source
 
 TIMED_OUT = 4
 NO_SUCH_SESSION = 5
@@ -58,11 +58,11 @@ def parse_duration(text: str) -> float:
     return seconds
 
 
-def wait(environ: Mapping[str, str], word: str, until: Collection[Until], timeout: float | None) -> Outcome:
+def wait(source: Source, word: str, until: Collection[Until], timeout: float | None) -> Outcome:
     """Wait.
 
     Args:
-        environ: our environment.
+        source: where the sessions are from.
         word: what the user calls the session; empty for whichever session comes first.
         until: the session may be in any of these.
         timeout: seconds, or None for ever.
@@ -71,15 +71,15 @@ def wait(environ: Mapping[str, str], word: str, until: Collection[Until], timeou
         sessions.NoSuchSessionError, sessions.AmbiguousSessionError: the word names none, or several.
     """
     deadline = None if timeout is None else time.monotonic() + timeout
-    with DirectoryChanges(directory(environ)) as changes:
-        watched = sessions.running(environ)
+    with source:
+        watched = _living(source)
         if word:
             watched = [sessions.find(watched, word)]
         if not watched:
             return Outcome(NO_SUCH_SESSION, "no wrapped agent is running; start one with lifecycle-wrap -- AGENT")
         rung = {session.key: session.attention for session in watched}
         while True:
-            current = {session.key: session for session in sessions.running(environ)}
+            current = {session.key: session for session in _living(source)}
             ended = [session for session in watched if session.key not in current]
             if ended and Until.EXIT in until:
                 return Outcome(0, _line(ended[0], "exit"))
@@ -93,7 +93,12 @@ def wait(environ: Mapping[str, str], word: str, until: Collection[Until], timeou
             left = None if deadline is None else deadline - time.monotonic()
             if left is not None and left <= 0:
                 return Outcome(TIMED_OUT, f"timed out; {_present(watched)}")
-            changes.wait(left)
+            source.wait(left)
+
+
+def _living(source: Source) -> list[Session]:
+    """Return the sessions but those that were cut off: for who waits they have ended."""
+    return [session for session in source.running() if session.lost != "gone"]
 
 
 def _still(watched: Sequence[Session], current: Mapping[str, Session], *, follow_new: bool) -> list[Session]:
@@ -108,6 +113,8 @@ def _fits(session: Session, until: Collection[Until], rung: int) -> bool:
     Attention is a dialog, or a bell or notification: one since the wait began, or one that came in the state that
     still stands.
     """
+    if session.lost:
+        return False
     if session.state in until:
         return True
     rings = session.attention > rung or (
@@ -118,7 +125,7 @@ def _fits(session: Session, until: Collection[Until], rung: int) -> bool:
 
 def _line(session: Session, state: str) -> str:
     about = "" if state == "exit" else sessions.about(session)
-    return " ".join(filter(None, [str(session.pid), sessions.name(session), state, about]))
+    return " ".join(filter(None, [str(session.pid), sessions.full_name(session), state, about]))
 
 
 def _present(watched: Sequence[Session]) -> str:

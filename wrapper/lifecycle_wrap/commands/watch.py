@@ -1,6 +1,6 @@
 """`lifecycle-wrap watch`: the sessions, always up to date.
 
-Owns the loop, the keys and what is on the screen. It sleeps until the register changes, a key comes, or an age that is
+Owns the loop, the keys and what is on the screen. It sleeps until a session changes, a key comes, or an age that is
 shown reads differently; ages are redrawn once a second at most, so an idle screen costs one wake-up a second.
 """
 
@@ -14,12 +14,12 @@ from shlex import join
 from textwrap import wrap
 from typing import NamedTuple
 
-from lifecycle_wrap.hosts.records import Session, directory
+from lifecycle_wrap.hosts.records import Session
 from lifecycle_wrap.terminal.cells import BOLD, DIM, fit, harmless, styled, wants_color, width
 
 from . import sessions
-from .directory_changes import DirectoryChanges
 from .full_screen import ENDING, FullScreen
+from .session_source import Source
 from .session_table import Table
 
 REDRAW_SECONDS = 0.05
@@ -54,24 +54,28 @@ _ORDERS = (
 )
 
 
-def watch(environ: Mapping[str, str]) -> int:
+def watch(environ: Mapping[str, str], source: Source) -> int:
     """Show the sessions on the whole screen until the user leaves.
+
+    Args:
+        environ: our environment.
+        source: where they are from.
 
     Returns:
         The exit status: 0, or 128 and the number of the signal that ended it.
     """
-    with DirectoryChanges(directory(environ)) as changes, FullScreen() as screen:
+    with source, FullScreen() as screen:
         view = _View(environ)
         drawn = 0.0
         while True:
             now = time.time()
-            view.update(sessions.running(environ))
+            view.update(source.running())
             screen.show(view.lines(now, *screen.size()))
             drawn = time.monotonic()
             due = view.due(now)
             keys = [] if screen.keys is None else [screen.keys]
             wait = None if due is None else max(due - now, AGES_SECONDS)
-            ready = changes.wait(wait, [screen.wake, *keys])
+            ready = source.wait(wait, [screen.wake, *keys])
             ending = ENDING.intersection(screen.take_signals())
             if ending:
                 return 128 + min(ending)
@@ -150,10 +154,10 @@ class _View:
 
     def _summary(self) -> str:
         counts = []
-        for state in sessions.STATES:
-            count = sum(session.state == state for session in self._sessions)
-            if count:
-                counts.append(f"{count} {state or 'starting'}")
+        states = [sessions.state(session) for session in self._sessions]
+        for state in (*sessions.STATES[:-1], "starting", *sessions.LOST[1:]):
+            if state in states:
+                counts.append(f"{states.count(state)} {state}")
         order = f"  (by {_ORDERS[self._order].name})" if self._order else ""
         return ", ".join(counts) + order
 
@@ -177,17 +181,17 @@ def _way_to(session: Session) -> str:
     return f"no command leads there; it is on {sessions.terminal(session) or 'a terminal without a name'}"
 
 
-def watch_plain(environ: Mapping[str, str], write: Callable[[str], None]) -> None:
+def watch_plain(source: Source, write: Callable[[str], None]) -> None:
     """Tell the sessions there are, then each change, a line each; for ever.
 
     Args:
-        environ: our environment.
+        source: where they are from.
         write: takes one line without its end and passes it on at once.
     """
     told: dict[str, tuple[Session, str]] = {}
-    with DirectoryChanges(directory(environ)) as changes:
+    with source:
         while True:
-            current = {session.key: session for session in sessions.running(environ)}
+            current = {session.key: session for session in source.running()}
             for key, (session, _) in list(told.items()):
                 if key not in current:
                     write(_plain(session, "ended"))
@@ -197,8 +201,8 @@ def watch_plain(environ: Mapping[str, str], write: Callable[[str], None]) -> Non
                 if told.get(key, (session, ""))[1] != text:
                     write(_plain(session, text))
                     told[key] = session, text
-            changes.wait(None)
+            source.wait(None)
 
 
 def _plain(session: Session, text: str) -> str:
-    return harmless(f"{time.strftime('%H:%M:%S')} {session.pid} {sessions.name(session)} {text}")
+    return harmless(f"{time.strftime('%H:%M:%S')} {session.pid} {sessions.full_name(session)} {text}")

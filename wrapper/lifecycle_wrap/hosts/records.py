@@ -87,6 +87,9 @@ class Session:
         message: what the state is about, from the fixed vocabulary.
         cwd: the agent's working directory.
         session_id: the agent's own session, or empty.
+        user: whose it is, and
+        host: the machine it runs on; both empty where only this user's on this machine are asked for.
+        lost: "gone" for a session on another machine that was cut off, "stale" for one whose state is old; else empty.
     """
 
     __slots__ = (
@@ -100,7 +103,9 @@ class Session:
         "event",
         "failed",
         "focus",
+        "host",
         "key",
+        "lost",
         "message",
         "notices",
         "pane",
@@ -110,6 +115,7 @@ class Session:
         "started",
         "state",
         "tty",
+        "user",
     )
 
     def __init__(self, key: str, alive: bool, record: Mapping[str, Any]) -> None:
@@ -134,6 +140,9 @@ class Session:
         self.message: str = _checked(self.event, "message", str)
         self.cwd: str = _checked(self.event, "cwd", str)
         self.session_id: str = _checked(self.event, "session_id", str)
+        self.user = ""
+        self.host = ""
+        self.lost = ""
 
 
 def _checked(table: Mapping[str, Any], key: str, expected: type) -> Any:

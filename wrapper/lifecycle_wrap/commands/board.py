@@ -1,0 +1,256 @@
+"""The board: every session that stands on an MQTT broker, as the register's readers know sessions.
+
+Owns the reading side of `hosts.broker`: what a message makes of a session, when the list is complete, and what is no
+longer believed. What comes from a broker was written by anyone who may write there: it is bounded and made harmless
+here.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+import time
+from collections import deque
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
+from uuid import uuid4
+
+from lifecycle_wrap.hosts.broker import (
+    EVENTS,
+    KEPT_SECONDS,
+    STALE_SECONDS,
+    STATE,
+    BrokerProblem,
+    Topics,
+    all_sessions,
+    check,
+    parse_topic,
+    topics,
+)
+from lifecycle_wrap.hosts.broker_link import Link
+from lifecycle_wrap.hosts.records import RECORD_LIMIT, Session
+from lifecycle_wrap.projection import CWD_LIMIT, clean, format_timestamp
+
+from .tail import Line
+
+if TYPE_CHECKING:
+    from paho.mqtt.client import Client, MQTTMessage
+
+    from lifecycle_wrap.broker_config import Broker
+
+MOST_SESSIONS = 250_000
+"""More are not listed: some 2 KiB each are half a gigabyte."""
+
+LINES_WAITING = 10_000
+"""Events that wait for a slow reader of `tail`; the oldest are dropped."""
+
+AT_ONCE = 65_535
+"""How many records the broker may send before the first is acknowledged, the most there is: mosquitto drops what is
+more than this and a thousand."""
+
+QUIET_SECONDS = 0.15
+"""The list is complete when the broker has answered what was asked after the list, and for so long nothing has come:
+one broker sends a list before it goes on, another beside it."""
+
+PATIENCE_SECONDS = 10.0
+"""How long nothing may come before the list is given up."""
+
+_STATES = ("idle", "working", "blocked")
+
+
+class _Entry(NamedTuple):
+    session: Session
+    sequence: int
+    told_at: float
+    round: int
+
+
+class Board(Link):
+    """Follows all sessions below a prefix. A context manager; `running` and `lines` are for another thread.
+
+    Args:
+        broker: which.
+        environ: our environment.
+        events: True to follow the other events, too.
+
+    Attributes:
+        here: this user and this machine, as the broker knows them.
+        changed: a socket that can be read when something has changed; `take_change` empties it.
+    """
+
+    def __init__(self, broker: Broker, environ: Mapping[str, str], *, events: bool = False) -> None:
+        super().__init__(broker, f"lifecycle-board-{uuid4().hex[:16]}", environ)
+        self.changed, self._change = socket.socketpair()
+        self.changed.setblocking(False)
+        self._change.setblocking(False)
+        own = topics(broker, environ, "")
+        self.here = (own.user, own.host)
+        self._usual = self.interval
+        self._filters = [(all_sessions(broker.prefix, STATE), 1)]
+        self._filters += [(all_sessions(broker.prefix, EVENTS), 0)] if events else []
+        self._lock = threading.Lock()
+        self._entries: dict[Topics, _Entry] = {}
+        self._lines: deque[Line] = deque(maxlen=LINES_WAITING)
+        self._complete = threading.Event()
+        self._round = 0
+        self._last_question: int | None = None
+        self._answered = False
+        self._came = time.monotonic()
+
+    def __enter__(self) -> Board:
+        """Connect and get the whole list.
+
+        Raises:
+            BrokerProblem: that cannot be done; the text names the broker and the reason.
+        """
+        try:
+            check(self._broker, self._environ)
+            self.start()
+            while not self._complete.wait(0.02):
+                if self.problem:
+                    raise BrokerProblem(self.problem)
+                if time.monotonic() - self._came > PATIENCE_SECONDS:
+                    raise BrokerProblem("it does not answer")
+        except BrokerProblem as problem:
+            self.stop()
+            raise BrokerProblem(f"the broker {self._broker.url}: {problem}") from None
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def take_change(self) -> None:
+        """Make `changed` unreadable until the next change."""
+        with suppress(BlockingIOError):
+            while self.changed.recv(4096):
+                pass
+
+    def running(self) -> list[Session]:
+        """Return the sessions, those too that are cut off; `Session.lost` tells how far each is to be believed."""
+        now = time.monotonic()
+        with self._lock:
+            for entry in self._entries.values():
+                if entry.session.lost != "gone":
+                    fresh = self.online and now - entry.told_at <= STALE_SECONDS
+                    entry.session.lost = "" if fresh else "stale"
+            return [entry.session for entry in self._entries.values()]
+
+    def lines(self) -> list[Line]:
+        """Return the events that have come since the last call."""
+        with self._lock:
+            lines = list(self._lines)
+            self._lines.clear()
+        return lines
+
+    def connect_properties(self) -> Any:
+        """Ask for the whole list at once."""
+        from paho.mqtt.packettypes import PacketTypes
+        from paho.mqtt.properties import Properties
+
+        properties = Properties(PacketTypes.CONNECT)  # type: ignore[no-untyped-call]
+        properties.ReceiveMaximum = AT_ONCE
+        return properties
+
+    def connected(self, client: Client) -> None:
+        """Ask for the list; it comes anew with each connection."""
+        self._round += 1
+        self._answered = False
+        self._came = time.monotonic()
+        self.interval = QUIET_SECONDS / 3
+        client.subscribe(self._filters)
+        # Nothing is there; the answer comes after what was asked before.
+        self._last_question = client.subscribe(f"{self._broker.prefix}/complete", 0)[1]
+
+    def subscribed(self, mid: int, refused: bool) -> None:
+        """Take note of the answers."""
+        if mid == self._last_question:
+            self._answered = True
+        elif refused:
+            self.problem = f"it does not let us read {self._filters[0][0]}"
+
+    def received(self, message: MQTTMessage) -> None:
+        """Take a message of a session."""
+        self._came = time.monotonic()
+        parsed = parse_topic(self._broker.prefix, message.topic)
+        if parsed is None or len(message.payload) > RECORD_LIMIT:
+            return
+        where, last = parsed
+        with self._lock:
+            if not message.payload:
+                self._entries.pop(where, None)
+            elif (table := _load(message.payload)) is not None:
+                self._take(where, table, _left(message)) if last == STATE else self._note(where, table)
+        self._tell()
+
+    def turn(self, client: Client) -> None:
+        """See whether the list is complete; what was on it before and is not now has ended meanwhile."""
+        if self._answered and time.monotonic() - self._came >= QUIET_SECONDS:
+            self._answered = False
+            self.interval = self._usual
+            with self._lock:
+                self._entries = {where: one for where, one in self._entries.items() if one.round == self._round}
+            self._complete.set()
+            self._tell()
+
+    def offline(self) -> None:
+        """Nothing is believed any more."""
+        self._tell()
+
+    def _tell(self) -> None:
+        with suppress(OSError):
+            self._change.send(b"\0")
+
+    def _take(self, where: Topics, table: dict[str, Any], left: float) -> None:
+        """Put a record in the place of the one before, unless it is older; called with the lock."""
+        before = self._entries.get(where)
+        gone = table.get("gone") is True
+        sequence = table["sequence"]
+        if before is None and len(self._entries) >= MOST_SESSIONS:
+            return
+        if before is not None and before.session.lost != "gone" and sequence < before.sequence:
+            return
+        told = KEPT_SECONDS - left
+        session = _session(where, table, gone, time.time() - told)
+        if session is None:
+            return
+        if before is None or sequence != before.sequence:
+            self._note(where, table)
+        self._entries[where] = _Entry(session, sequence, time.monotonic() - told, self._round)
+
+    def _note(self, where: Topics, table: dict[str, Any]) -> None:
+        # Escaped, so that nothing in it can drive a terminal.
+        text = json.dumps(table, separators=(",", ":")).encode() + b"\n"
+        self._lines.append(Line(table["sequence"], str(table.get("timestamp")), text, where.session))
+
+
+def _load(payload: bytes | bytearray) -> dict[str, Any] | None:
+    try:
+        table = json.loads(payload)
+    except (ValueError, RecursionError):
+        return None
+    return table if isinstance(table, dict) and isinstance(table.get("sequence"), int) else None
+
+
+def _left(message: MQTTMessage) -> float:
+    """Return for how many seconds the broker still keeps a message."""
+    left = getattr(message.properties, "MessageExpiryInterval", KEPT_SECONDS)
+    return float(min(left, KEPT_SECONDS))
+
+
+def _session(where: Topics, table: Mapping[str, Any], gone: bool, told: float) -> Session | None:
+    """Make a session of a record; None for one that is malformed."""
+    clean_table = {key: clean(value, CWD_LIMIT) if isinstance(value, str) else value for key, value in table.items()}
+    record = {"agent": "", "tty": "", "pane": "", "focus": [], "notices": {}} | clean_table
+    if gone:
+        record |= {"state": "", "since": format_timestamp(int(told * 1e9))}
+    elif record.get("state") not in _STATES:
+        return None
+    try:
+        session = Session(where.session, True, record | {"event": record})
+    except (KeyError, TypeError):
+        return None
+    session.user, session.host = where.user, where.host
+    session.lost = "gone" if gone else ""
+    return session

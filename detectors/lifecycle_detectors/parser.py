@@ -118,6 +118,7 @@ _SPOKEN_CONTROL = re.compile(b"[%s]" % b"".join(_SPOKEN))
 _WHOLE_CSI = re.compile(rb"\x1b\[[ -?]*+[@-~]")
 _NOT_A_WHOLE_CSI = re.compile(rb"\x1b(?!\[[ -?]*+[@-~])")
 _PIECES = re.compile(r"(\x1b\[[ -?]*[@-~]|[\x00-\x1f\x7f])")
+_UPDATE_BOUND = b"\x1b[?%d" % SYNCHRONIZED_UPDATE
 _NOT_DRAWING = re.compile(rb"\x1b(?!\[(?:[0-9:;]*+[%s]|\?2026[hl]))" % _DRAWING_FINALS.encode())
 _UPDATE_SWITCH = re.compile(rb"\x1b\[\?(?:[0-9;]*;)?0*2026(?:;[0-9;]*)?[hl]")
 
@@ -249,10 +250,13 @@ class Parser:
 
     def _drawing(self, data: bytes, start: int, end: int, tokens: list[Token]) -> None:
         """Take `data[start:end]`, which is text, controls and sequences that draw."""
-        if any(data.find(control, start, end) >= 0 for control in _SPOKEN):
-            for control in _SPOKEN_CONTROL.finditer(data, start, end):
-                tokens.append(Control(control.group()[0]))
-        self._follow_synchronized_updates(data, start, end)
+        for control in _SPOKEN:
+            if data.find(control, start, end) >= 0:
+                tokens += [Control(found.group()[0]) for found in _SPOKEN_CONTROL.finditer(data, start, end)]
+                break
+        switch = data.rfind(_UPDATE_BOUND, start, end)
+        if switch >= 0:
+            self.in_synchronized_update = data.startswith(b"h", switch + len(_UPDATE_BOUND))
 
     def _header(self, data: bytes, start: int, tokens: list[Token]) -> int:
         run = (_ESCAPE_RUN if self._state is _State.ESCAPE else _HEADER_RUN).match(data, start)
@@ -377,9 +381,10 @@ class Parser:
                 self._follow_synchronized_update(self._sequences[switches[-1].decode("ascii")])
 
     def _follow_synchronized_update(self, token: Csi | Control | None) -> None:
-        match token:
-            case Csi("?", params, "", "h" | "l" as final) if (SYNCHRONIZED_UPDATE,) in params:
-                self.in_synchronized_update = final == "h"
+        if not isinstance(token, Csi) or token.private != "?" or token.intermediates or token.final not in "hl":
+            return
+        if (SYNCHRONIZED_UPDATE,) in token.params:
+            self.in_synchronized_update = token.final == "h"
 
 
 class _Sequences(dict[str, "Csi | Control | None"]):

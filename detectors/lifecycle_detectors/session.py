@@ -40,7 +40,7 @@ from .profiles import Profile
 from .program_status import StatusRecords, StatusReport
 from .rules import Moment, Rule, judge
 from .screen import Screen
-from .screen.backlog import ScreenBacklog
+from .screen.backlog import BEHIND, ScreenBacklog
 from .states import Change, State, StateMachine
 from .stream import OutputStream
 
@@ -58,8 +58,9 @@ SCREEN_SLICE = 1 << 15
 
 FLOOD_GAP = 0.02
 SLICE_PAUSE = 0.05
-"""While output comes at gaps shorter than the first, a slice is taken only so often: in a flood the bytes come first,
-and the backlog skips what nobody will see."""
+FLOOD_PAUSE = 0.25
+"""While output comes at gaps shorter than the first, a slice is taken only so often, and less often still where the
+screen has fallen behind: in a flood the bytes come first, and the backlog skips what nobody will see."""
 
 BEL = 7
 RIS = "c"
@@ -184,7 +185,7 @@ class Session:
     def process_changed(self, info: ForegroundProcess, now: float) -> list[SessionEvent]:
         """Take the news that another process leads the foreground process group."""
         events = self._advance(now)
-        if self._choose_profile is None:
+        if self._choose_profile is None or self._ended:
             return events
         profile = self._own_profile if info.is_agent else self._choose_profile(info)
         if profile.name != self.profile.name:
@@ -269,7 +270,8 @@ class Session:
             self._backlog.work(SCREEN_SLICE)
             if self._backlog.pending:
                 flows = now - self._evidence.output_at < FLOOD_GAP
-                self._judge_at = now + SLICE_PAUSE if flows else now
+                pause = FLOOD_PAUSE if self._backlog.pending > BEHIND else SLICE_PAUSE
+                self._judge_at = now + pause if flows else now
                 return flows
         self._judge_at = None
         for press in self._keyboard.flush():

@@ -20,31 +20,45 @@ from lifecycle_detectors.controls import ESC
 
 Buffer = bytes | bytearray
 
-_SGR = rb"\x1b\[[0-9;:]*+m"
-_SWITCH = rb"\x1b\[\?(?:12|25|1000|1002|1003|1004|1006|2004|2026|2031)[hl]"
+# The expressions name what follows ESC: where a pattern begins with that one literal, re looks for it as fast as
+# memchr does; where it begins with alternatives, it tries every byte.
+_SGR = rb"\[[0-9;:]*+m"
+_SWITCH = rb"\[\?(?:12|25|1000|1002|1003|1004|1006|2004|2026|2031)[hl]"
 """Modes that change nothing on the screen but the cursor's look."""
-_IN_ROW = rb"\x1b\[[0-9]*+[CGK]"
-_OSC = rb"\x1b\](?!133)[^\x00-\x1f]*+(?:\x07|\x1b\\)"
+_IN_ROW = rb"\[[0-9]*+[CGK]"
+_OSC = rb"\](?!133)[^\x00-\x1f]*+(?:\x07|\x1b\\)"
 """Any but a prompt's mark, which may break the line."""
+_SETS = rb"\[[ -?]*+[hlmrsu]|[()*+][0-9A-Z]|[78=>no]"
 
-_FLOW = re.compile(rb"(?:[^\x0e\x0f\x18\x1a\x1b]++|%s|%s|%s|%s)*+" % (_SGR, _SWITCH, _IN_ROW, _OSC))
-_SETTING = re.compile(rb"%s|%s" % (_SGR, _SWITCH))
-_SETTINGS = re.compile(rb"(?:%s|%s)+" % (_SGR, _SWITCH))
-_UNPRINTED = re.compile(rb"[\x00-\x20]+|\x1b\[[ -?]*+[@-~]|%s" % _OSC)
+_NO_FLOW = re.compile(rb"\x1b(?!%s|%s|%s|%s|\\)" % (_SGR, _SWITCH, _IN_ROW, _OSC))  # ESC \ ends the OSC
+_NO_FLOW_CONTROLS = (b"\x0e", b"\x0f", b"\x18", b"\x1a")
+_SWITCHES = re.compile(rb"\x1b%s" % _SWITCH)
+_SETTING = re.compile(rb"\x1b(?:%s|%s)" % (_SGR, _SWITCH))
+_SETTINGS = re.compile(rb"(?:\x1b(?:%s|%s))+" % (_SGR, _SWITCH))
+_UNPRINTED = re.compile(rb"[\x00-\x20]+|\x1b\[[ -?]*+[@-~]|\x1b%s" % _OSC)
 
-_STATE = re.compile(rb"[\x0e\x0f]|(?<!\x1b)\x1b(?:\[[ -?]*+[hlmrsu]|[()*+][0-9A-Z]|[78=>no])")
+_STATE = re.compile(rb"\x1b(?<!\x1b\x1b)(?:%s)" % _SETS)
+_STATE_AND_SHIFTS = re.compile(rb"[\x0e\x0f]|\x1b(?<!\x1b\x1b)(?:%s)" % _SETS)
 _UNFINISHED = re.compile(rb"\x1b(?:\[[ -?]*+|[ -/]*+)\Z")
 
 _RESET = b"\x1bc"
+_PEN_RESETS = (b"\x1b[m", b"\x1b[0m")
+_CLEAR_AT = b"\x1b[2J"
 _HOME = rb"\x1b\[(?:1?;?1?)H"
-_CLEAR = re.compile(rb"(?<!\x1b)(?:\x1b\[2J(?:\x1b\[3J)?%s|%s\x1b\[2J)" % (_HOME, _HOME))
+_HOME_AFTER = re.compile(rb"\x1b\[2J(?:\x1b\[3J)?%s" % _HOME)
+_HOME_BEFORE = re.compile(rb"(?<!\x1b)%s\Z" % _HOME)
+_LONGEST_HOME = len(b"\x1b\x1b[1;1H")
 _RETURN = re.compile(rb"\x1b(?:8|\[u|\[\?(?:47|1047|1048|1049)l)")
 
 
 def flow_end(data: Buffer) -> int:
     """How far the data, from its beginning, is a flow."""
-    flow = _FLOW.match(data)
-    return flow.end() if flow else 0
+    other = _NO_FLOW.search(data)
+    end = other.start() if other else len(data)
+    for control in _NO_FLOW_CONTROLS:
+        place = data.find(control, 0, end)
+        end = place if place >= 0 else end
+    return end
 
 
 def flow_cut(data: Buffer, end: int, lines: int) -> int:
@@ -70,7 +84,10 @@ def settings(data: Buffer) -> bytes:
 
     Each of them sets some attributes to fixed values, so only the last of equal ones counts.
     """
-    return b"".join(reversed(dict.fromkeys(reversed(_SETTING.findall(bytes(data))))))
+    data = bytes(data)
+    reset = max(0, *(data.rfind(sequence) for sequence in _PEN_RESETS))
+    written = _SWITCHES.findall(data, 0, reset) + _SETTING.findall(data, reset)
+    return b"".join(reversed(dict.fromkeys(reversed(written))))
 
 
 def state(data: Buffer) -> tuple[bytes, bytes]:
@@ -80,7 +97,8 @@ def state(data: Buffer) -> tuple[bytes, bytes]:
         Them, and the unfinished sequence at the end, whose rest is still to come.
     """
     unfinished = _UNFINISHED.search(data)
-    kept = _SETTINGS.sub(lambda run: settings(run.group()), b"".join(_STATE.findall(bytes(data))))
+    pattern = _STATE_AND_SHIFTS if b"\x0e" in data or b"\x0f" in data else _STATE
+    kept = _SETTINGS.sub(lambda run: settings(run.group()), b"".join(pattern.findall(bytes(data))))
     return kept, bytes(unfinished.group()) if unfinished else b""
 
 
@@ -94,7 +112,15 @@ def last_reset(data: Buffer) -> int:
 
 def last_clear(data: Buffer) -> int:
     """Where the last full clear of the screen, with the cursor sent home, begins, or -1."""
-    return max((match.start() for match in _CLEAR.finditer(data)), default=-1)
+    at = data.rfind(_CLEAR_AT)
+    while at >= 0:
+        before = _HOME_BEFORE.search(data, max(0, at - _LONGEST_HOME), at)
+        if before:
+            return before.start()
+        if _HOME_AFTER.match(data, at) and (not at or data[at - 1] != ESC):
+            return at
+        at = data.rfind(_CLEAR_AT, 0, at)
+    return -1
 
 
 def returns(data: Buffer) -> bool:

@@ -66,6 +66,23 @@ def test_the_cursor_stays_within_the_screen_and_may_be_hidden(screen: Screen) ->
     assert screen.cursor.visible
 
 
+@pytest.mark.parametrize(
+    ("sequence", "place"),
+    [
+        (b"\x1b[3;;H", (2, 0)),
+        (b"\x1b[;F", (0, 0)),
+        (b"\x1b[;u", (0, 0)),
+        (b"\x1b[5u", (0, 0)),
+        (b"\x1b[2j", (1, 2)),
+        (b"\x1b[k", (0, 4)),
+        (b"\x1b[1;2A", (1, 4)),
+    ],
+)
+def test_rare_forms_of_sequences(screen: Screen, sequence: bytes, place: tuple[int, int]) -> None:
+    screen.feed(b"\r\nabcd" + sequence)
+    assert screen.cursor[:2] == place
+
+
 def test_tells_which_screen_is_shown(screen: Screen) -> None:
     screen.feed(b"main\x1b[?1049h\x1b[Hother")
     assert screen.alternate

@@ -115,6 +115,22 @@ class Run:
         self.now = until
 
 
+def test_while_the_screen_model_is_loaded_nothing_is_judged_and_nothing_lost() -> None:
+    loaded: list[Size] = []
+    run = Run()
+    run.session = Session(PROFILE, SIZE, 0.0, screen=lambda size: make_screen(size) if loaded else None)
+    run.output(screen("Allow?", "1. Yes"))
+    run.wait(2)
+    run.session.resize(Size(rows=12, columns=60), run.now)
+    run.wait(2)
+    assert run.changes == []
+    assert run.session.place() is None
+    loaded.append(SIZE)
+    run.wait(1)
+    assert [(state, rule) for _, state, rule in run.changes] == [(State.BLOCKED, "test/dialog")]
+    assert run.session.next_deadline is None
+
+
 def screen(*rows: str) -> str:
     return "\x1b[2J\x1b[H" + "\r\n".join(rows)
 
@@ -400,6 +416,7 @@ def test_after_the_end_nothing_is_told() -> None:
     run.output(screen("Working") + "\x07\x1b]0;x\x07")
     run.type(b"x\r")
     run.events += run.session.resize(Size(5, 20), run.now)
+    run.events += run.session.process_changed(ForegroundProcess(("codex",), False), run.now)
     run.events += run.session.child_exited(ExitStatus(None, 9), run.now)
     run.wait(10.0)
     assert run.events == before

@@ -56,9 +56,12 @@ def _command(token: Csi) -> tuple[_Action, _Values] | None:
     if command is None:
         return None
     limit, action = command
-    if len(token.params) > limit or any(len(parameter) > 1 for parameter in token.params):
+    params = token.params
+    if len(params) == limit + 1 and params[-1] == (None,):  # nothing stands behind the last separator
+        params = params[:-1]
+    if len(params) > limit or any(len(parameter) > 1 for parameter in params):
         return None
-    return action, tuple(parameter[0] or 0 for parameter in token.params)
+    return action, tuple(parameter[0] or 0 for parameter in params)
 
 
 def _apply_escape(model: Model, token: Escape) -> None:
@@ -180,7 +183,9 @@ _COMMANDS: dict[str, tuple[int, _Action]] = {
     "?r": (32, lambda model, values: model.return_modes(values)),
     "s": (0, lambda model, values: model.save_cursor()),
     "?s": (32, lambda model, values: model.keep_modes(values)),
-    "u": (0, lambda model, values: model.restore_cursor()),
+    "j": (1, lambda model, values: model.cursor_back(_first(values))),
+    "k": (1, lambda model, values: model.cursor_up(_first(values))),
+    "u": (32, lambda model, values: model.restore_cursor()),
 }
 """By private marker, intermediates and final: how many parameters at most, and what to do with them."""
 

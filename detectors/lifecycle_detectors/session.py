@@ -39,8 +39,7 @@ from .parser import Control, Csi, Escape, Osc, Token
 from .profiles import Profile
 from .program_status import StatusRecords, StatusReport
 from .rules import Moment, Rule, judge
-from .screen import Screen
-from .screen.backlog import BEHIND, ScreenBacklog
+from .screen.backlog import BEHIND, ScreenBacklog, ScreenFactory
 from .states import Change, State, StateMachine
 from .stream import OutputStream
 
@@ -62,6 +61,9 @@ FLOOD_PAUSE = 0.25
 """While output comes at gaps shorter than the first, a slice is taken only so often, and less often still where the
 screen has fallen behind: in a flood the bytes come first, and the backlog skips what nobody will see."""
 
+SCREEN_RETRY = 0.05
+"""While the screen model is still being loaded, it is asked for this often."""
+
 BEL = 7
 RIS = "c"
 BRACKETED_PASTE = 2004
@@ -69,7 +71,6 @@ SWITCHES = {"h": "on", "l": "off"}
 """DECSET and DECRST."""
 PROGRESS_NAMES = ("none", "normal", "error", "indeterminate", "paused")
 
-ScreenFactory = Callable[[Size], Screen]
 ProfileChoice = Callable[[ForegroundProcess], Profile]
 
 
@@ -80,7 +81,7 @@ class Session:
         profile: what is known about the agent.
         size: the terminal's size.
         now: monotonic seconds.
-        screen: makes the screen model; None looks at signals only.
+        screen: makes the screen model; None looks at signals only. While it has none to give nothing is judged.
         choose_profile: finds the profile of another program that comes to the foreground; None keeps the profile.
         signals: False leaves titles, progress, status, notifications and bells out (for scoring the screen alone).
         background_working: an agent of which only a background shell runs is told as working, not as idle.
@@ -110,8 +111,7 @@ class Session:
         self._osc = osc.OscReader()
         self._keyboard = keyboard.Keyboard()
         self._records = StatusRecords()
-        self._screen = None if screen is None or not profile.needs_screen else screen(size)
-        self._backlog = None if self._screen is None else ScreenBacklog(self._screen)
+        self._backlog = None if screen is None or not profile.needs_screen else ScreenBacklog(screen, size)
         self._motion = Motion()
         self._machine: StateMachine[Rule] = StateMachine()
         self._evidence = Evidence(started_at=now)
@@ -132,6 +132,11 @@ class Session:
         return self._machine.state
 
     @property
+    def uses_screen(self) -> bool:
+        """Whether there is, or will be, a screen model."""
+        return self._backlog is not None
+
+    @property
     def follows(self) -> bool:
         """Whether `process_changed` makes a difference."""
         return self._choose_profile is not None
@@ -141,8 +146,10 @@ class Session:
         """When `tick` is due; None while nothing is pending, so that an idle agent costs no wake-up."""
         if self._ended:
             return None
-        due = [at for at in (self._judge_at, self._machine.deadline) if at is not None]
-        return min(due, default=None)
+        judge_at, change_at = self._judge_at, self._machine.deadline
+        if judge_at is None or change_at is None:
+            return change_at if judge_at is None else judge_at
+        return min(judge_at, change_at)
 
     def receive_output(self, data: bytes, now: float) -> list[SessionEvent]:
         """Take what the agent printed."""
@@ -218,10 +225,11 @@ class Session:
 
     def place(self) -> Place | None:
         """Tell where the cursor stands, all output counted; None where there is no screen to tell."""
-        if self._screen is None or self._backlog is None or self._backlog.lost:
+        backlog = self._backlog
+        if backlog is None or backlog.screen is None or backlog.lost:
             return None
-        self._backlog.work(self._backlog.pending)
-        rows, cursor = self._screen.rows(), self._screen.cursor
+        backlog.work(backlog.pending)
+        rows, cursor = backlog.screen.rows(), backlog.screen.cursor
         last = max((number for number, row in enumerate(rows) if row), default=0)
         return Place(cursor.column, not rows[cursor.row], max(0, last - cursor.row))
 
@@ -260,11 +268,14 @@ class Session:
 
     def _judge(self, now: float) -> bool:
         """Ask the rules; return False when the screen needs another slice first."""
-        if self._screen is not None and now < self._resized_at + RESIZE_REST:
+        if self._backlog is not None and now < self._resized_at + RESIZE_REST:
             self._judge_at = self._resized_at + RESIZE_REST
             return True
         if self._update_since is not None and now < self._update_since + UPDATE_LIMIT:
             self._judge_at = self._update_since + UPDATE_LIMIT
+            return True
+        if self._backlog is not None and self._backlog.screen is None:
+            self._judge_at = now + SCREEN_RETRY
             return True
         if self._backlog is not None and self._backlog.pending:
             self._backlog.work(SCREEN_SLICE)
@@ -303,10 +314,11 @@ class Session:
         return rule
 
     def _look_at_screen(self, now: float) -> None:
-        screen = self._screen
-        if screen is None or self._is_lost():
+        backlog = self._backlog
+        if backlog is None or backlog.screen is None or backlog.lost:
             self._evidence.screen = None
             return
+        screen = backlog.screen
         if screen.generation != self._seen_generation or self._evidence.screen is None:
             self._seen_generation = screen.generation
             rows = screen.rows()
@@ -319,9 +331,6 @@ class Session:
             evidence.screen = ScreenView(
                 layout, self._motion, asked_since, alternate=screen.alternate, cursor=screen.cursor.visible
             )
-
-    def _is_lost(self) -> bool:
-        return self._backlog is not None and self._backlog.lost
 
     def _publish(self, change: Change[Rule], events: list[SessionEvent]) -> None:
         rule, at = change.reason, change.at
@@ -420,9 +429,10 @@ class Session:
 
     def _layout_at_key(self) -> Layout | None:
         """Lay out what the user saw when pressing a key; None when the screen is behind."""
-        screen = self._screen
-        if screen is None or self._backlog is None or self._backlog.work(SCREEN_SLICE):
+        backlog = self._backlog
+        if backlog is None or backlog.work(SCREEN_SLICE) or backlog.screen is None:
             return None
+        screen = backlog.screen
         lines = [(line.first_row, line.last_row) for line in screen.lines()]
         return Layout(screen.rows(), screen.cursor[:2], lines, ())
 

@@ -54,7 +54,7 @@ def through_backlog(
     pieces: Iterable[Piece], size: Size = SIZE, engine: Engine = "pyte"
 ) -> tuple[Counted, ScreenBacklog]:
     screen = Counted(make_screen(size, engine))
-    backlog = ScreenBacklog(screen)
+    backlog = ScreenBacklog(lambda _: screen, SIZE)
     for piece in pieces:
         if isinstance(piece, Size):
             backlog.resize(piece)
@@ -190,7 +190,7 @@ def test_keeps_output_and_resizes_in_order() -> None:
 
 def test_is_fed_in_slices() -> None:
     screen = Counted(make_screen(SIZE, "pyte"))
-    backlog = ScreenBacklog(screen)
+    backlog = ScreenBacklog(lambda _: screen, SIZE)
     backlog.push(b"x" * 1000)
     backlog.resize(Size(5, 5))
     assert backlog.pending == 1001
@@ -203,7 +203,7 @@ def test_is_fed_in_slices() -> None:
 
 
 def test_bytes_that_come_one_by_one_take_no_more_room() -> None:
-    backlog = ScreenBacklog(make_screen(SIZE, "pyte"))
+    backlog = ScreenBacklog(lambda size: make_screen(size, "pyte"), SIZE)
     for _ in range(5000):
         backlog.push(b"x")
     assert backlog.pending == 5000
@@ -220,7 +220,7 @@ def engine(request: pytest.FixtureRequest) -> Engine:
 
 def test_gives_up_rather_than_grow(engine: Engine) -> None:
     screen = Counted(make_screen(SIZE, engine))
-    backlog = ScreenBacklog(screen)
+    backlog = ScreenBacklog(lambda _: screen, SIZE)
     for piece in NOISE:
         backlog.push(piece)
         assert backlog.pending <= MOST

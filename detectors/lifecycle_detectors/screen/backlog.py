@@ -8,6 +8,8 @@ again.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from lifecycle_detectors.events import Size
 
 from . import HISTORY_ROWS, Screen
@@ -27,17 +29,22 @@ _CAN = b"\x18"
 _FORGET_HISTORY = b"\x1b[3J"
 
 _Piece = bytearray | Size
+ScreenFactory = Callable[[Size], Screen | None]
+"""Makes a screen model; None while its library is still being loaded: then it is asked again."""
 
 
 class ScreenBacklog:
     """Feeds a screen piece by piece.
 
     Args:
-        screen: the model; from now on it is fed by nothing else.
+        make: makes the model, which is fed by nothing else.
+        size: the terminal's size at first.
     """
 
-    def __init__(self, screen: Screen) -> None:
-        self._screen = screen
+    def __init__(self, make: ScreenFactory, size: Size) -> None:
+        self._make = make
+        self._size = size
+        self._screen = make(size)
         self._waiting: list[_Piece] = []
         """Output and resizes in turn: never two of a kind in a row."""
         self._untried = 0
@@ -47,6 +54,13 @@ class ScreenBacklog:
         """The screen that is shown is right, but neither the other one nor the saved cursor need be."""
         self._tail = b""
         """The end of what was looked at last: a sequence may have been cut there."""
+
+    @property
+    def screen(self) -> Screen | None:
+        """The model; None while there is none yet."""
+        if self._screen is None:
+            self._screen = self._make(self._size)
+        return self._screen
 
     @property
     def pending(self) -> int:
@@ -86,6 +100,9 @@ class ScreenBacklog:
 
     def work(self, limit: int) -> bool:
         """Feed about `limit` bytes; returns whether more is waiting."""
+        screen = self.screen
+        if screen is None:
+            return True
         if self._lost:
             self._drop()
         elif self._untried > TRY_EACH and self.pending > BEHIND:
@@ -93,14 +110,14 @@ class ScreenBacklog:
         while self._waiting and limit > 0:
             first = self._waiting[0]
             if isinstance(first, Size):
-                self._screen.resize(first)
+                screen.resize(first)
                 del self._waiting[0]
                 continue
             data = bytes(first[:limit])
             del first[:limit]
             if not first:
                 del self._waiting[0]
-            self._screen.feed(data)
+            screen.feed(data)
             self._untried += len(data)
             limit -= len(data)
         return bool(self._waiting)
@@ -117,10 +134,11 @@ class ScreenBacklog:
         if self._begin_at_reset():
             return
         first = self._waiting[0]
-        if isinstance(first, Size) or not self._screen.flows:
+        screen = self.screen
+        if screen is None or isinstance(first, Size) or not screen.flows:
             return
         end = flow_end(first)
-        rows = self._screen.size.rows
+        rows = screen.size.rows
         # The screen's height once for the cursor to come to the bottom, wherever it starts, once for fresh rows only.
         cut, forget = flow_cut(first, end, 2 * rows + HISTORY_ROWS), b""
         if cut < WORTH:
@@ -131,7 +149,8 @@ class ScreenBacklog:
     def _give_up(self) -> None:
         self._lost = True
         self._tail = b""
-        self._screen.feed(_CAN)
+        if self._screen is not None:
+            self._screen.feed(_CAN)
         self._drop()
 
     def _drop(self) -> None:

@@ -45,7 +45,6 @@ from .frames import (
     is_edge,
     is_rule,
 )
-from .screen.cells import WIDTHS
 
 REGIONS = frozenset(
     {
@@ -116,6 +115,10 @@ FRAMES = frozenset({"rules", "top-rule", "box", "bar", "none"})
 
 def _first_columns(row: str, columns: int) -> str:
     """Return the part of a row that stands in its first columns."""
+    if row.isascii():
+        return row[:columns]
+    from .screen.cells import WIDTHS  # wcwidth behind it is a fifth of all that is loaded
+
     width = 0
     for index, character in enumerate(row):
         if width >= columns:

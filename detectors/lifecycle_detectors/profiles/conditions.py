@@ -29,7 +29,6 @@ unless `still` is asked. Regions: see layout.py. All patterns are Python regular
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -147,6 +146,8 @@ def _read_flag(table: Table, condition: Condition) -> Condition:
 def _read_region(table: Table, condition: Condition) -> Condition:
     region = table.text("region")
     if region not in REGIONS:
+        import difflib
+
         near = difflib.get_close_matches(region, REGIONS, 1)
         remedy = f"did you mean {near[0]!r}?" if near else f"use {', '.join(sorted(REGIONS))}"
         raise table.error("region", f"is {region!r}", remedy)

@@ -5,7 +5,6 @@ Owns `ProfileError` and `Table`. Must not know what a profile holds.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping
 from typing import Any, TypeVar
@@ -106,6 +105,8 @@ class Table:
     def finish(self) -> None:
         """Refuse what was not read."""
         for key in self._left:
+            import difflib
+
             near = difflib.get_close_matches(key, self._known, 1)
             remedy = f"did you mean {near[0]!r}?" if near else f"known here: {', '.join(sorted(self._known))}"
             raise self.error(key, "is not a known key", remedy)

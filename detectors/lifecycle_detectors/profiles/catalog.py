@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from pathlib import Path  # noqa: TID251  (for nothing but what comes with us)
 
 from .format import Profile, parse_profile
 from .table import ProfileError

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from .events import Message, Source
 from .evidence import FLOW_GAP, NEVER, Evidence, ScreenView
@@ -308,6 +308,9 @@ SUBJECTS: dict[str, Source] = {
     "input": Source.INPUT,
 }
 
+SCREEN_SUBJECTS = frozenset({"region", "composer", "alternate", "cursor"})
+"""Their conditions never hold where there is no screen."""
+
 DEFAULT_PRIORITY: dict[tuple[Source, State], int] = {
     (Source.STATUS, State.BLOCKED): 900,
     (Source.STATUS, State.WORKING): 900,
@@ -347,6 +350,7 @@ class Rule:
         all_of, any_of, none_of: every one, at least one (where any is given), none has to hold.
         message, kind, background, failed: go into the state's event.
         settle: seconds that a change to idle by this rule must stand; None takes the profile's.
+        sees_screen: one of `all_of` looks at the screen, so that the rule never speaks without one.
     """
 
     id: str
@@ -360,6 +364,10 @@ class Rule:
     background: bool = False
     failed: bool = False
     settle: float | None = None
+    sees_screen: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sees_screen", any(one.subject in SCREEN_SUBJECTS for one in self.all_of))
 
     @property
     def source(self) -> Source:
@@ -373,11 +381,16 @@ class Rule:
 
     def holds(self, evidence: Evidence, moment: Moment) -> bool:
         """Tell whether it speaks now."""
-        if not all(condition.holds(evidence, moment) for condition in self.all_of):
-            return False
+        # Loops: all() and any() would take half of a replay's time.
+        for condition in self.all_of:
+            if not condition.holds(evidence, moment):
+                return False
         if self.any_of and not any(condition.holds(evidence, moment) for condition in self.any_of):
             return False
-        return not any(condition.holds(evidence, moment) for condition in self.none_of)
+        for condition in self.none_of:  # noqa: SIM110
+            if condition.holds(evidence, moment):
+                return False
+        return True
 
 
 def default_priority(source: Source, state: State | None) -> int:
@@ -398,13 +411,17 @@ def judge(rules: Sequence[Rule], evidence: Evidence, moment: Moment) -> Rule | N
     Returns:
         The rule, or None when no rule speaks: then nothing changes.
     """
-    held = any(rule.holds(evidence, moment) for rule in rules if rule.state is None)
-    spoken = (
-        rule
-        for rule in rules
-        if rule.state is not None and (not held or _passes_hold(rule, evidence)) and rule.holds(evidence, moment)
-    )
-    verdict = next(spoken, None)
+    held = False
+    verdict = None
+    blind = evidence.screen is None
+    for rule in rules:
+        if blind and rule.sees_screen:
+            continue
+        if rule.state is None:
+            held = held or rule.holds(evidence, moment)
+        elif (not held or _passes_hold(rule, evidence)) and rule.holds(evidence, moment):
+            verdict = rule
+            break
     if not held:
         evidence.held_at = NEVER
     elif evidence.held_at == NEVER:

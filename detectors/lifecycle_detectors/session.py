@@ -85,6 +85,7 @@ class Session:
         choose_profile: finds the profile of another program that comes to the foreground; None keeps the profile.
         signals: False leaves titles, progress, status, notifications and bells out (for scoring the screen alone).
         background_working: an agent of which only a background shell runs is told as working, not as idle.
+        follow_modes: False where `stream.undo` is not needed: in a replay there is no terminal to put back.
 
     Attributes:
         profile: the one that holds now.
@@ -101,13 +102,14 @@ class Session:
         choose_profile: ProfileChoice | None = None,
         signals: bool = True,
         background_working: bool = False,
+        follow_modes: bool = True,
     ) -> None:
         self.profile = profile
         self._own_profile = profile
         self._choose_profile = choose_profile
         self._signals = signals
         self._background_state = State.WORKING if background_working else State.IDLE
-        self.stream = OutputStream(size)
+        self.stream = OutputStream(size, follow_modes=follow_modes)
         self._osc = osc.OscReader()
         self._keyboard = keyboard.Keyboard()
         self._records = StatusRecords()

@@ -16,13 +16,18 @@ from .parser import Parser, Token
 class OutputStream:
     """One agent's output.
 
+    Args:
+        size: the terminal's size.
+        follow_modes: False where nobody asks what the agent leaves behind: following takes half of the reading's time.
+
     Attributes:
         modes: what the agent has set.
         position: how many bytes were read.
     """
 
-    def __init__(self, size: Size) -> None:
+    def __init__(self, size: Size, *, follow_modes: bool = True) -> None:
         self.modes = Modes(size)
+        self._follow_modes = follow_modes
         self.position = 0
         self._parser = Parser(text=False)
 
@@ -40,7 +45,8 @@ class OutputStream:
         """Read on; returns the tokens that the bytes complete, without those that only draw."""
         tokens = self._parser.feed(data)
         self.position += len(data)
-        self.modes.feed(data, tokens)
+        if self._follow_modes:
+            self.modes.feed(data, tokens)
         return tokens
 
     def undo(self, place: Place | None, start: Start = USUAL_START, without: Collection[str] = ()) -> bytes:

@@ -102,7 +102,7 @@ def _exit_code(text: str) -> int | None:
 def new_session(recording: Recording, profile: Profile, *, screen: bool = True, signals: bool = True) -> Session:
     """Make the session for a recording, its clock at the recording's start."""
     size = Size(rows=recording.rows, columns=recording.columns)
-    return Session(profile, size, 0.0, screen=make_screen if screen else None, signals=signals)
+    return Session(profile, size, 0.0, screen=make_screen if screen else None, signals=signals, follow_modes=False)
 
 
 def state_changes(events: Iterable[RecordedEvent], session: Session) -> Iterator[StateChanged]:

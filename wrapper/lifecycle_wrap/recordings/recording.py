@@ -64,13 +64,16 @@ class Recording:
         Raises:
             RecordingError: at the first line that is none.
         """
-        clock = 0.0
-        for number, line in _lines(self.path):
-            if number == 1 or not line.strip() or (self.version == 3 and line.startswith("#")):
+        lines = _lines(self.path)
+        next(lines, None)
+        before = 0.0
+        for number, line in lines:
+            if line.isspace() or (self.version == 3 and line.startswith("#")):
                 continue
-            event = _event(self.path, number, line)
-            clock = clock + event.at if self.version == 3 else event.at
-            yield event._replace(at=clock)
+            event = _event(self.path, number, line, before)
+            if self.version == 3:
+                before = event.at
+            yield event
 
     def count(self) -> int:
         """Return how many events there are at the most: the lines after the header."""
@@ -121,7 +124,8 @@ def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _event(path: Path, number: int, line: str) -> RecordedEvent:
+def _event(path: Path, number: int, line: str, before: float) -> RecordedEvent:
+    """Read one line; its time is counted from `before`."""
     try:
         at, kind, text = json.loads(line)[:3]
     except (ValueError, TypeError, KeyError, RecursionError):
@@ -130,7 +134,7 @@ def _event(path: Path, number: int, line: str) -> RecordedEvent:
         raise RecordingError(path, number, "has no time", "an event is [seconds, kind, text]")
     if not isinstance(kind, str) or not isinstance(text, str):
         raise RecordingError(path, number, "has no kind or no text", "an event is [seconds, kind, text]")
-    return RecordedEvent(float(at), kind, text)
+    return RecordedEvent(before + at, kind, text)
 
 
 def parse_resize(text: str) -> tuple[int, int] | None:

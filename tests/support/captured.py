@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from lifecycle_wrap import config
-from lifecycle_wrap.hosts import cmux, cmux_tui, herdr, register, tmux, zellij
+from lifecycle_wrap.broker_config import Broker, parse_url
+from lifecycle_wrap.hosts import broker, cmux, cmux_tui, herdr, mqtt, register, tmux, zellij
 from lifecycle_wrap.hosts.base import Answer, Call, Host, Setup
 from lifecycle_wrap.hosts.command import CommandSink
 from lifecycle_wrap.projection import Kind, LifecycleEvent
@@ -63,6 +64,28 @@ class CaughtCall(Call):
         return Answer(0, b"--pane-id")
 
 
+class CaughtTeller(mqtt.Teller):
+    """A connection that takes everything and leads nowhere; what would be sent is kept in `messages`."""
+
+    def __init__(self, broker: Broker, topics: broker.Topics, will: bytes, environ: Mapping[str, str]) -> None:
+        super().__init__(broker, topics, will, environ)
+        self.messages = [f"{topics.state} {topics.events}", will.decode()]
+        self.online = True
+        self.tried.set()
+        self.left.set()
+
+    def start(self) -> None:
+        pass
+
+    def tell(self, state: bytes, will: bytes) -> None:
+        self.messages += [state.decode(), will.decode()]
+
+    def pass_on(self, event: bytes) -> None:
+        self.messages.append(event.decode())
+
+    leave = pass_on
+
+
 class Hosts:
     """One of each host; `tell` gives an event to all that want it.
 
@@ -77,6 +100,8 @@ class Hosts:
         pane_hosts = (herdr.Herdr, cmux_tui.CmuxTui, zellij.Zellij, tmux.Tmux, cmux.Cmux)
         self._hosts: list[Host] = [host(setup) for host in pane_hosts]
         self._hosts += [register.Register(setup), CommandSink(setup, sink)]
+        self._mqtt = mqtt.Mqtt(setup._replace(options={"broker": Broker(parse_url("mqtt://nowhere"))}))
+        self._hosts.append(self._mqtt)
         self.sent = {host.name: Sent() for host in self._hosts}
         for host in self._hosts:
             host.prepare(CaughtCall(self.sent[host.name]))
@@ -91,6 +116,8 @@ class Hosts:
             if host.name == "register":
                 texts = [path.read_text() for path in sorted((self._folder / "lifecycle-wrap").iterdir())]
                 call.sent.files += texts or [""]
+        assert isinstance(self._mqtt.link, CaughtTeller)
+        self.sent["mqtt"].files = self._mqtt.link.messages
 
 
 @contextmanager
@@ -110,5 +137,6 @@ def all_hosts(monkeypatch: pytest.MonkeyPatch, folder: Path, environ: Mapping[st
 
     monkeypatch.setattr(herdr, "exchange_line", exchange)
     monkeypatch.setattr(cmux_tui, "exchange_line", exchange)
+    monkeypatch.setattr(mqtt, "Teller", CaughtTeller)
     monkeypatch.setattr(herdr, "_socket", lambda environ: "/nowhere/herdr")
     yield Hosts(folder, environ)

@@ -152,6 +152,7 @@ class _Telling:
             pid=os.getpid(),
             cwd=os.getcwd(),
             run_id=uuid4().hex[:16],
+            profile=profile.name,
         )
         self._projector = Projector(identity, time.time_ns)
         self._manager = Manager(self._log.write, debug=config.debug)

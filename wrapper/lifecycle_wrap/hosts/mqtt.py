@@ -42,7 +42,11 @@ _EMPTIED = ("message", "session_id", "cwd")
 
 
 class Mqtt(Host):
-    """Tells the broker that the configuration names."""
+    """Tells the broker that the configuration names.
+
+    Attributes:
+        link: the connection, from the first event on.
+    """
 
     name: ClassVar[str] = "mqtt"
     kinds: frozenset[Kind] = frozenset(Kind)
@@ -56,7 +60,7 @@ class Mqtt(Host):
         self._topics = topics(self._broker, setup.environ, setup.session or new_session())
         self._history = History()
         self._state: LifecycleEvent | None = None
-        self._link: Teller | None = None
+        self.link: Teller | None = None
 
     @classmethod
     def detect(cls, environ: Mapping[str, str]) -> Detection:
@@ -71,7 +75,7 @@ class Mqtt(Host):
 
     def publish(self, event: LifecycleEvent, call: Call) -> None:
         """Have the connection's thread tell it; the first time wait whether there is a connection."""
-        link = self._link = self._link or self._start(event)
+        link = self.link = self.link or self._start(event)
         if event.kind in _RECORDED and (event.kind is Kind.STATE or self._state is not None):
             self._history.take(event)
             self._state = event if event.kind is Kind.STATE else replace(event, kind=Kind.STATE, turn_id="")
@@ -86,12 +90,12 @@ class Mqtt(Host):
 
     def release(self, event: LifecycleEvent, call: Call) -> None:
         """Remove the record and say goodbye, so that the last will is not sent."""
-        if self._link is None:
+        if self.link is None:
             return
-        self._link.leave(self._line(event))
-        with call.aborting(self._link.left.set):
-            self._link.left.wait(min(call.remaining, GOODBYE_SECONDS) if self._link.connecting else call.remaining)
-        if not self._link.left.is_set():
+        self.link.leave(self._line(event))
+        with call.aborting(self.link.left.set):
+            self.link.left.wait(min(call.remaining, GOODBYE_SECONDS) if self.link.connecting else call.remaining)
+        if not self.link.left.is_set():
             raise HostError(ErrorClass.TIMED_OUT)
 
     def _start(self, event: LifecycleEvent) -> Teller:

@@ -19,7 +19,7 @@ from lifecycle_wrap import hosts
 from lifecycle_wrap.commands.status import HostState, host_status
 from lifecycle_wrap.config import Command, Config, load_config, parse_config
 from lifecycle_wrap.hosts import cmux, selection
-from lifecycle_wrap.hosts.base import Call, Detection, Host, HostError, HostGone, Setup
+from lifecycle_wrap.hosts.base import INTERFACE, Call, Detection, Host, HostError, HostGone, Setup
 from lifecycle_wrap.manager import Lookup, Manager
 from lifecycle_wrap.projection import LifecycleEvent
 from tests.support.events import MemoryHost
@@ -286,6 +286,7 @@ def test_an_adapter_that_breaks_while_it_is_asked_is_alone_in_that(monkeypatch: 
 
 class Elsewhere(Host):
     name: ClassVar[str] = "elsewhere"
+    interface: ClassVar[int] = INTERFACE
     is_pane: ClassVar[bool] = False
 
     @classmethod

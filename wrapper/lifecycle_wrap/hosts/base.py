@@ -20,6 +20,10 @@ from typing import IO, Any, ClassVar, NamedTuple
 
 from lifecycle_wrap.projection import VERSION_1_KINDS, Kind, LifecycleEvent
 
+INTERFACE = 1
+"""The version of what an adapter of another package is written for: this module's classes and `LifecycleEvent`. It
+counts up when an adapter that was right would no longer be; what is only added changes nothing."""
+
 STATE_SECONDS = 2.0
 RELEASE_SECONDS = 0.75
 
@@ -270,6 +274,8 @@ class Host:
 
     Attributes:
         name: the name in configuration, diagnostics and `status`.
+        interface: of an adapter of another package: the `INTERFACE` that it was written for, as a number. One that
+            names another version, or none, is not used, and `status` says why.
         kinds: which events it is told; the release always comes, when anything was told before.
         is_pane: True when it stands for the pane or window we run in, so that `nesting` decides among several.
         state_seconds: the budget of one `publish`.
@@ -282,6 +288,7 @@ class Host:
     """
 
     name: ClassVar[str]
+    interface: ClassVar[int]
     kinds: frozenset[Kind] = VERSION_1_KINDS
     is_pane: ClassVar[bool] = True
     state_seconds: float = STATE_SECONDS

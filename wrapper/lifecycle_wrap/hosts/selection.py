@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import BUILT_IN, installed, off_reason, switch_variable, visible
-from .base import Host, HostError, HostGone, Place, Setup, new_session
+from .base import INTERFACE, Host, HostError, HostGone, Place, Setup, new_session
 from .command import CommandSink
 
 if TYPE_CHECKING:
@@ -123,10 +123,24 @@ def _foreign(config: Config, environ: Mapping[str, str]) -> list[Choice]:
             choices.append(Choice(name, "adapter", detected=False, enabled=False, reason=f"{off}; detection skipped"))
             continue
         try:
-            choices.append(_choice(name, "adapter", entry_point.load(), environ))
+            host = entry_point.load()
+            off = _unfit(host)
+            choice = None if off else _choice(name, "adapter", host, environ)
         except Exception:  # another package's code: whatever is wrong with it must not cost the other hosts
-            choices.append(Choice(name, "adapter", detected=False, enabled=False, reason="its adapter is broken"))
+            off, choice = "its adapter is broken", None
+        choices.append(choice or Choice(name, "adapter", detected=False, enabled=False, reason=off))
     return choices
+
+
+def _unfit(host: Any) -> str:
+    """Return why an adapter of another package cannot be used with us, or nothing when it can."""
+    if not (isinstance(host, type) and issubclass(host, Host)):
+        return "its entry point names no subclass of hosts.base.Host"
+    interface = getattr(host, "interface", None)
+    if interface != INTERFACE:
+        made_for = "names no version" if interface is None else f"is made for version {interface}"
+        return f"its adapter {made_for} of the host interface, ours is {INTERFACE}; install releases that fit"
+    return ""
 
 
 def _innermost(panes: list[Host], lookup: Lookup) -> list[Host]:

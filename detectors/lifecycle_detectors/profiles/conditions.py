@@ -65,7 +65,7 @@ def read_conditions(table: Table, key: str) -> tuple[Condition, ...]:
 
 
 def _condition(parent: Table, key: str, value: Any) -> Condition:
-    table = Table(parent.file, f"{parent.place}.{key}", value)
+    table = parent.inner(f"{parent.place}.{key}", value)
     subjects = [subject for subject in SUBJECTS if table.has(subject)]
     if len(subjects) != 1:
         raise table.error("", f"has {len(subjects)} subjects", f"give exactly one of {', '.join(SUBJECTS)}")

@@ -122,13 +122,14 @@ class Profile:
 Parent = Callable[[str], "Profile"]
 
 
-def parse_profile(text: str, file: str, parent: Parent) -> Profile:
+def parse_profile(text: str, file: str, parent: Parent, *, trusted: bool = False) -> Profile:
     """Read a profile.
 
     Args:
         text: the TOML text.
         file: its name for errors.
         parent: finds the profile that it extends.
+        trusted: it is one of ours, see `compile_pattern`.
 
     Raises:
         ProfileError: with file, place, problem and remedy in one line.
@@ -137,7 +138,7 @@ def parse_profile(text: str, file: str, parent: Parent) -> Profile:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ProfileError(file, "", f"is not valid TOML ({error})", "mend the syntax") from None
-    table = Table(file, "", data)
+    table = Table(file, "", data, trusted=trusted)
     if table.take("schema", int, 0) != SCHEMA:
         raise table.error("schema", "is not 1", f"write schema = {SCHEMA}")
     name = table.text("name")
@@ -176,7 +177,7 @@ def _find_parent(table: Table, parent: Parent, extends: str) -> Profile:
 
 def _sub(table: Table, key: str) -> Table | None:
     value = table.take(key, dict, None)
-    return None if value is None else Table(table.file, key, value)
+    return None if value is None else table.inner(key, value)
 
 
 def _match(table: Table) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
@@ -220,7 +221,7 @@ def _composers(table: Table, base: Profile | None) -> tuple[ComposerShape, ...]:
         return () if base is None else base.composers
     raw: Any = table.take("composer", (dict, list), {})
     shapes = raw if isinstance(raw, list) else [raw]
-    return tuple(_composer(Table(table.file, "composer", shape)) for shape in shapes)
+    return tuple(_composer(table.inner("composer", shape)) for shape in shapes)
 
 
 def _composer(composer: Table) -> ComposerShape:
@@ -244,7 +245,7 @@ def _rules(table: Table, base: Profile | None) -> tuple[Rule, ...]:
     raw: list[Any] = table.take("rule", list, [])
     if len(raw) > MAX_RULES:
         raise table.error("rule", f"has {len(raw)} entries", f"at most {MAX_RULES}")
-    rules = [_rule(table.file, index, value) for index, value in enumerate(raw)]
+    rules = [_rule(table, index, value) for index, value in enumerate(raw)]
     seen: set[str] = set()
     for rule in rules:
         if rule.id in seen:
@@ -255,8 +256,8 @@ def _rules(table: Table, base: Profile | None) -> tuple[Rule, ...]:
     return tuple(sorted(ordered, key=lambda rule: rule.state is not None))
 
 
-def _rule(file: str, index: int, value: Any) -> Rule:
-    table = Table(file, f"rule {index + 1}", value)
+def _rule(parent: Table, index: int, value: Any) -> Rule:
+    table = parent.inner(f"rule {index + 1}", value)
     identity = table.text("id")
     if not _NAME.fullmatch(identity):
         raise table.error("id", f"is {identity!r}", "use lower-case letters, digits and hyphens")

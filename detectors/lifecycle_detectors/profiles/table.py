@@ -31,17 +31,23 @@ class Table:
         file: the profile's file, for errors.
         place: where the table stands in it.
         value: what the TOML parser gave.
+        trusted: its patterns are ours, see `compile_pattern`.
 
     Every method raises `ProfileError` where the value is not what it has to be.
     """
 
-    def __init__(self, file: str, place: str, value: Any) -> None:
+    def __init__(self, file: str, place: str, value: Any, *, trusted: bool = False) -> None:
         self.file = file
         self.place = place
+        self._trusted = trusted
         if not isinstance(value, Mapping):
             raise self.error("", "is not a table", "write it as a TOML table")
         self._left = dict(value)
         self._known: list[str] = []
+
+    def inner(self, place: str, value: Any) -> Table:
+        """Return a table of the same file."""
+        return Table(self.file, place, value, trusted=self._trusted)
 
     def error(self, key: str, problem: str, remedy: str) -> ProfileError:
         """Return the error for a key of this table."""
@@ -98,7 +104,7 @@ class Table:
         """Read a regular expression."""
         text = self.text(key)
         try:
-            return compile_pattern(text)
+            return compile_pattern(text, trusted=self._trusted)
         except PatternProblem as problem:
             raise self.error(key, str(problem), problem.remedy) from None
 

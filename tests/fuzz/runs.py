@@ -37,6 +37,8 @@ def run(name: str, target: Target, *, runs: int | None, seconds: float | None, s
         count += 1
         try:
             target.check(data)
+        except KeyboardInterrupt:
+            break
         except Exception as error:  # any: that is what is looked for
             place = traceback.extract_tb(error.__traceback__)[-1]
             known = f"{type(error).__name__} {place.filename}:{place.lineno}"

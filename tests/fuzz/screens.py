@@ -148,11 +148,11 @@ def main(runs: int | None, seconds: float | None, seed: int, repeat: Path | None
         count += 1
         if not difference(size, operations):
             continue
-        why = reason(size, operations, difference)
-        reasons[why] += bool(why)
-        if not why:
-            unlike += 1
-            _report(size, operations, folder)
+        if why := reason(size, operations, difference):
+            reasons[why] += 1
+            continue
+        unlike += 1
+        _report(size, operations, folder)
         if unlike >= MOST_UNLIKE:
             break
     print(f"seed {seed}: {count} screens in {time.monotonic() - began:.0f} s, {unlike} disagreements without a reason")

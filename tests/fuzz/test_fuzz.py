@@ -1,4 +1,4 @@
-"""A short look at each target on every run of the tests, by mutated seeds and by drawn grammar; the long one by command.
+"""A short look at each target on every run of the tests, by mutated seeds and drawn grammar; a long one by command.
 
 `test_regressions` keeps what fuzzing has found: each input once broke a law.
 """

@@ -38,7 +38,8 @@ class Aboard:
     def tell(self, state: str, *, kind: Kind = Kind.STATE, **rest: object) -> None:
         """Tell an event of this moment."""
         now = time.time_ns()
-        told = event(state, kind=kind, sequence=now, timestamp=now, **{**self._facts, **rest})
+        facts = {"sequence": now, "timestamp": now, **self._facts, **rest}
+        told = event(state, kind=kind, **facts)
         self.host.publish(told, Call(DEADLINE))
 
     def end(self) -> None:

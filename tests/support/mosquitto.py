@@ -51,11 +51,9 @@ class Mosquitto:
         self.address = Address("127.0.0.1", free_port(), tls)
         self.authority = self.folder / "ca.pem"
         self._process: subprocess.Popen[bytes] | None = None
-        lines = [
-            "log_type all",
-            f"listener {self.address.port} 127.0.0.1",
-            f"user {'root' if os.geteuid() == 0 else ''}".rstrip(),
-        ]
+        lines = ["log_type all", f"listener {self.address.port} 127.0.0.1"]
+        if os.geteuid() == 0:
+            lines.append("user root")
         if tls:
             self._make_certificates()
             password_file = self.folder / "passwords"
@@ -67,7 +65,7 @@ class Mosquitto:
         if persistent:
             lines += ["persistence true", f"persistence_location {self.folder}/"]
         self._config = self.folder / "mosquitto.conf"
-        self._config.write_text("".join(f"{line}\n" for line in lines if line != "user"))
+        self._config.write_text("".join(f"{line}\n" for line in lines))
 
     def __enter__(self) -> Mosquitto:
         self.start()
@@ -96,6 +94,12 @@ class Mosquitto:
             self._process.terminate()
             self._process.wait(DEADLINE)
             self._process = None
+
+    def put(self, topic: str, payload: bytes, left: int) -> None:
+        """Have somebody else write to it, so long ago that only `left` seconds are left until it is forgotten."""
+        command = ["mosquitto_pub", "-V", "5", "-h", self.address.host, "-p", str(self.address.port), "-q", "1", "-r"]
+        command += ["-D", "publish", "message-expiry-interval", str(left), "-t", topic, "-s"]
+        subprocess.run(command, input=payload, check=True, timeout=DEADLINE)
 
     @contextmanager
     def subscriber(self, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:

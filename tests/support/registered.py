@@ -43,7 +43,7 @@ class Registered:
         """Tell an event of this moment."""
         self._state = state
         now = time.time_ns()
-        told = event(state, kind=kind, sequence=now, timestamp=now, **{**self._facts, **rest})
+        told = event(state, kind=kind, **{"sequence": now, "timestamp": now, **self._facts, **rest})
         self.register.publish(told, Call(DEADLINE))
 
     def ring(self) -> None:

@@ -57,6 +57,10 @@ one broker sends a list before it goes on, another beside it."""
 PATIENCE_SECONDS = 10.0
 """How long nothing may come before the list is given up."""
 
+SURE_SECONDS = 1.0
+"""A last will counts when it has stood for so long: a broker that is stopped sends those of all sessions and then lets
+go of us, and a session that comes back over another network is there again at once."""
+
 _STATES = ("idle", "working", "blocked")
 
 
@@ -65,6 +69,7 @@ class _Entry(NamedTuple):
     sequence: int
     told_at: float
     round: int
+    gone: bool
 
 
 class Board(Link):
@@ -98,6 +103,7 @@ class Board(Link):
         self._last_question: int | None = None
         self._answered = False
         self._came = time.monotonic()
+        self._unsure_until: float | None = None
 
     def __enter__(self) -> Board:
         """Connect and get the whole list.
@@ -132,9 +138,7 @@ class Board(Link):
         now = time.monotonic()
         with self._lock:
             for entry in self._entries.values():
-                if entry.session.lost != "gone":
-                    fresh = self.online and now - entry.told_at <= STALE_SECONDS
-                    entry.session.lost = "" if fresh else "stale"
+                entry.session.lost = self._lost(entry, now)
             return [entry.session for entry in self._entries.values()]
 
     def lines(self) -> list[Line]:
@@ -186,7 +190,12 @@ class Board(Link):
 
     def turn(self, client: Client) -> None:
         """See whether the list is complete; what was on it before and is not now has ended meanwhile."""
-        if self._answered and time.monotonic() - self._came >= QUIET_SECONDS:
+        now = time.monotonic()
+        if self._unsure_until is not None and now >= self._unsure_until:
+            self._unsure_until = None
+            self.interval = self._usual
+            self._tell()
+        if self._answered and now - self._came >= QUIET_SECONDS:
             self._answered = False
             self.interval = self._usual
             with self._lock:
@@ -197,6 +206,14 @@ class Board(Link):
     def offline(self) -> None:
         """Nothing is believed any more."""
         self._tell()
+
+    def _lost(self, entry: _Entry, now: float) -> str:
+        age = now - entry.told_at
+        if not self.online or age > (KEPT_SECONDS if entry.gone else STALE_SECONDS):
+            return "stale"
+        if entry.gone:
+            return "gone" if age >= SURE_SECONDS else "stale"
+        return ""
 
     def _tell(self) -> None:
         with suppress(OSError):
@@ -209,15 +226,21 @@ class Board(Link):
         sequence = table["sequence"]
         if before is None and len(self._entries) >= MOST_SESSIONS:
             return
-        if before is not None and before.session.lost != "gone" and sequence < before.sequence:
+        if before is not None and not before.gone and sequence < before.sequence:
             return
         told = KEPT_SECONDS - left
         session = _session(where, table, gone, time.time() - told)
         if session is None:
             return
+        if gone and before is not None:  # the will was written long before: what we know is newer
+            before.session.since = session.since
+            session = before.session
+        if gone and told < SURE_SECONDS:
+            self._unsure_until = time.monotonic() + SURE_SECONDS
+            self.interval = SURE_SECONDS / 4
         if before is None or sequence != before.sequence:
             self._note(where, table)
-        self._entries[where] = _Entry(session, sequence, time.monotonic() - told, self._round)
+        self._entries[where] = _Entry(session, sequence, time.monotonic() - told, self._round, gone)
 
     def _note(self, where: Topics, table: dict[str, Any]) -> None:
         # Escaped, so that nothing in it can drive a terminal.
@@ -252,5 +275,4 @@ def _session(where: Topics, table: Mapping[str, Any], gone: bool, told: float) -
     except (KeyError, TypeError):
         return None
     session.user, session.host = where.user, where.host
-    session.lost = "gone" if gone else ""
     return session

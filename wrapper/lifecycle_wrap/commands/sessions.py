@@ -106,7 +106,7 @@ def state(session: Session) -> str:
 def about(session: Session) -> str:
     """Return what there is to say about the state: content-free, from a fixed vocabulary."""
     if session.lost:
-        return f"Was {session.state}" if session.state else "Cut off"
+        return f"Was {session.state}" if session.lost == "stale" and session.state else "Cut off"
     if session.message:
         return session.message
     if session.state == "idle" and session.failed:

@@ -1,7 +1,7 @@
 """The pure core of lifecycle-wrap: bytes, keystrokes, sizes and times in; events out.
 
 Everything about *what the agent is doing* lives here, without I/O, clock, threads or environment. Whoever wants to know
-an agent's state from its terminal output can use it alone:
+an agent's state from its terminal output can use it alone::
 
     from lifecycle_detectors import Catalog, Session, Size, StateChanged, make_screen
 

@@ -25,6 +25,8 @@ from tests.bench.terminal import Terminal, voluntary_switches
 
 Wrap = Callable[[list[str]], list[str]]
 IDLE_SECONDS = 10.0
+LOADED_SECONDS = 1.0
+"""After this long all of us is loaded."""
 KEYS = 150
 
 
@@ -96,13 +98,22 @@ class Bench:
         self.note(name, f"{label} CPU ms/MB", cpu * 1e3 / (size / 1e6))
 
     def startup(self, name: str) -> None:
-        terminal = self.start(name, ["printf", "XYZZY"])
+        """Measure the start of an agent that ends at once, and the end of one that has lived for a while."""
+        terminal = self.start(name, ["sh", "-c", "printf XYZZY; read key"])
         terminal.read_until(b"XYZZY")
         self.note(name, "start ms", (time.perf_counter() - terminal.began) * 1e3)
-        came = time.perf_counter()
+        self._exit(name, terminal, "exit at once ms")
+        terminal = self.start(name, ["sh", "-c", "printf XYZZY; read key"])
+        terminal.read_until(b"XYZZY")
+        time.sleep(LOADED_SECONDS)
+        self._exit(name, terminal, "exit ms")
+
+    def _exit(self, name: str, terminal: Terminal, measure: str) -> None:
+        terminal.write(b"\n")
+        began = time.perf_counter()
         terminal.drain()
         terminal.wait()
-        self.note(name, "exit ms", (time.perf_counter() - came) * 1e3)
+        self.note(name, measure, (time.perf_counter() - began) * 1e3)
 
     def latency(self, name: str, label: str, argv: list[str]) -> None:
         terminal = self.start(name, argv)
@@ -125,7 +136,7 @@ class Bench:
         argv = workloads.script(self.folder, "echo", workloads.ECHO)
         terminal = self.start(name, argv)
         terminal.read_until(workloads.READY)
-        time.sleep(3)  # loading is over
+        time.sleep(3 * LOADED_SECONDS)
         processes = [p for p in terminal.processes() if p.cmdline() != argv]
         before = voluntary_switches(processes)
         time.sleep(IDLE_SECONDS)
@@ -176,8 +187,9 @@ def _measure(bench: Bench, options: argparse.Namespace) -> None:
     for label, data in files.items():
         (bench.folder / label).write_bytes(data)
     latencies = {"echo": workloads.ECHO, "spinner": workloads.SPINNER, "flood": workloads.FLOOD}
-    for _ in range(options.rounds):
+    for number in range(options.rounds):
         for name in bench.wraps:
+            print(f"round {number + 1}: {name}", file=sys.stderr)
             if options.only in (None, "throughput"):
                 for label in files:
                     bench.throughput(name, label, bench.folder / label)

@@ -11,7 +11,8 @@ import pytest
 from lifecycle_wrap import hosts
 from lifecycle_wrap.broker_config import BROKER_KEYS, Broker, parse_url
 from lifecycle_wrap.commands.config_command import FileExistsProblem, init, show, template
-from lifecycle_wrap.config import LIFECYCLE_KEYS, SWITCH, TOP_KEYS, Config, load_config, parse_config
+from lifecycle_wrap.config import LIFECYCLE_KEYS, TOP_KEYS, Config, load_config, parse_config
+from lifecycle_wrap.environment import SWITCH
 from tests.support.registered import run
 from tests.support.terminal import isolated_environment
 

@@ -338,12 +338,19 @@ def test_when_the_monitor_is_killed_the_agent_is_hung_up_and_we_end(place: Place
 
 def test_a_fault_in_loading_the_observer_costs_the_observation_only(place: Place) -> None:
     broken = "import sys\nsys.modules['lifecycle_wrap.observer'] = None\n"
-    shown, status = finished(place.spawn(["sh", "-c", "echo said; exit 3"], program=patched(broken)))
+    agent = "printf 'said\\033[m\\n'; exit 3"
+    shown, status = finished(place.spawn(["sh", "-c", agent], program=patched(broken)))
     assert status == 3
-    said, notice = shown.splitlines()
-    assert said == b"said"
+    said, *_, notice = shown.splitlines()
+    assert said == b"said\x1b[m"
     assert notice.startswith(b"lifecycle-wrap: this session was not observed; see ")
     assert "ModuleNotFoundError" in place.log.read_text()
+
+
+def test_a_command_that_only_prints_does_not_wait_for_an_observer_that_nobody_needs(place: Place) -> None:
+    broken = "import sys\nsys.modules['lifecycle_wrap.observer'] = None\n"
+    shown, status = finished(place.spawn(["sh", "-c", "echo said; exit 3"], program=patched(broken)))
+    assert (shown, status) == (b"said\r\n", 3)
 
 
 def test_an_observer_that_does_not_come_costs_the_observation_only(place: Place) -> None:

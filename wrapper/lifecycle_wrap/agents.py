@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from importlib.machinery import PathFinder
 
+from .environment import settings_folder
 from .program import ProgramError, find_program
 
 TYPE_CHECKING = False
@@ -28,8 +29,12 @@ def is_command_name(name: str) -> bool:
 
 def profile_folder(environ: Mapping[str, str]) -> str:
     """Return the folder of the user's profiles; it may not exist."""
-    base = environ.get("XDG_CONFIG_HOME") or f"{environ.get('HOME', '')}/.config"
-    return f"{base}/lifecycle-wrap/profiles"
+    return f"{settings_folder(environ)}/profiles"
+
+
+def has_own_profile(name: str) -> bool:
+    """Tell whether a profile of this name comes with us."""
+    return f"{_own_profiles()}/{name}.toml" in _profiles(_own_profiles())
 
 
 def known(environ: Mapping[str, str]) -> list[str]:

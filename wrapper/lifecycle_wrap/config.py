@@ -42,13 +42,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import hosts
+from .environment import SWITCH, settings_folder
 
 if TYPE_CHECKING:
     from .broker_config import Broker
-
-SWITCH = "LIFECYCLE_WRAP"
-"""Set to `0` it switches everything off; `LIFECYCLE_WRAP_<HOST>=0` one host, `LIFECYCLE_WRAP_DEBUG=1` diagnostics
-on."""
 
 EVENT_KINDS = (
     "session_started",
@@ -141,9 +138,7 @@ class Config:
 
 def default_path(environ: Mapping[str, str]) -> Path:
     """Return where the configuration is looked for: `$XDG_CONFIG_HOME/lifecycle-wrap/config.toml`."""
-    base = environ.get("XDG_CONFIG_HOME", "")
-    directory = Path(base) if base.startswith("/") else Path(environ.get("HOME", "/")) / ".config"
-    return directory / "lifecycle-wrap" / "config.toml"
+    return Path(settings_folder(environ), "config.toml")
 
 
 def load_config(

@@ -1,6 +1,6 @@
 """What lifecycle-wrap reads from its environment before it starts, and what it changes in the agent's.
 
-Owns the switch, the mark of a wrapped session, and the question whether we run inside one.
+Owns the switch, where the user's settings are, the mark of a wrapped session, and whether we run inside one.
 """
 
 from __future__ import annotations
@@ -11,10 +11,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-# `LIFECYCLE_WRAP=0` makes lifecycle-wrap an `exec` of the agent.
+# `LIFECYCLE_WRAP=0` makes lifecycle-wrap an `exec` of the agent; `LIFECYCLE_WRAP_<HOST>=0` switches one host off,
+# `LIFECYCLE_WRAP_DEBUG=1` diagnostics on.
 SWITCH = "LIFECYCLE_WRAP"
 # `<session id>:<device number of the PTY slave>`, set for the agent and everything it starts.
 MARK = "LIFECYCLE_WRAP_SESSION"
+
+
+def settings_folder(environ: Mapping[str, str]) -> str:
+    """The folder of the user's configuration and profiles, `$XDG_CONFIG_HOME/lifecycle-wrap`; it may not exist."""
+    base = environ.get("XDG_CONFIG_HOME", "")
+    return f"{base if base.startswith('/') else environ.get('HOME', '') + '/.config'}/lifecycle-wrap"
 
 
 def switched_off(environ: Mapping[str, str]) -> bool:

@@ -10,6 +10,7 @@ import gc
 import os
 
 from .environment import inside_wrapped_session, switched_off
+from .log import Log
 from .program import ProgramError, execute, find_program
 
 TYPE_CHECKING = False
@@ -93,6 +94,7 @@ def _tell_user(lines: Sequence[str]) -> None:
 
 
 def _run_in_pty(options: Options, path: str, argv: Sequence[str], environ: Mapping[str, str]) -> int:
+    from .pty import relay  # noqa: F401  # for the day when there is no memory to load it
     from .pty.child import Child, exit_code
     from .pty.outer import Outer
     from .pty.signals import SignalPipe
@@ -147,7 +149,6 @@ class _Session:
 
     def _make_pump(self) -> Pump:
         from .loading import Loader
-        from .log import Log
         from .observation import Watch
         from .pty.outer import unpack_size
         from .pty.pump import Pump
@@ -160,9 +161,6 @@ class _Session:
         return self._pump
 
     def _run_without_pump(self, error: Exception) -> int:
-        from contextlib import suppress
-
-        from .log import Log
         from .pty.relay import relay, write
 
         log = Log(self._environ)
@@ -171,8 +169,10 @@ class _Session:
         pump, watch = self._pump, self._watch
         if pump is None or watch is None:
             return relay(self._child, self._outer, self._signals)
-        with suppress(Exception):  # what has failed may be this
+        try:
             pump.wait_for_observer()
+        except Exception as again:  # what has failed may be this
+            log.fault("there is no observer, either:", again)
         watch.stop_looking()
         to_agent, to_outer = pump.to_agent.take() + watch.take_to_agent(), pump.to_outer.take() + watch.take_to_outer()
         if pump.status is None:
@@ -188,5 +188,5 @@ class _Session:
         self._child.close()
         if self._watch is None:
             return self._faults
-        self._watch.tell(lambda observer, now: observer.close())
+        self._watch.close()
         return self._faults + self._watch.notices()

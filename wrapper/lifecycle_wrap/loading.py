@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import _thread
 import gc
+import os
 import sys
+
+from .environment import settings_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,6 +52,8 @@ class Loader:
         self._observer: Observer | None = None
         self._started = False
         self._loading = _thread.allocate_lock()
+        self._reading_config = _thread.allocate_lock()
+        self._is_awaited = True
 
     def start(self) -> None:
         """Begin to load, once."""
@@ -56,7 +61,14 @@ class Loader:
             return
         self._started = True
         self._loading.acquire()
-        _thread.start_new_thread(self._load, ())
+        self._reading_config.acquire()
+        try:
+            _thread.start_new_thread(self._load, ())
+        except RuntimeError as error:  # no process or no memory left for a thread
+            self._log.fault("the session is not observed:", error)
+            self._observer = self._blind()
+            self._loading.release()
+            self._done()
 
     def observer(self) -> Observer | None:
         """The observer, or None while it is not ready."""
@@ -68,6 +80,15 @@ class Loader:
         self._loading.acquire(timeout=LOADING_GRACE)
         return self._observer or self.give_up()
 
+    def is_awaited(self) -> bool:
+        """Whether anybody would miss this session if it had ended before it was observed; waits until that is known."""
+        if self._nothing_is_set():
+            return False
+        self.start()
+        if self._reading_config.acquire(timeout=LOADING_GRACE):
+            self._reading_config.release()
+        return self._is_awaited
+
     def give_up(self) -> Observer:
         """An observer that sees nothing, in place of one that does not come."""
         self._log.write("the session is not observed: loading takes too long")
@@ -77,24 +98,59 @@ class Loader:
         usual = sys.getswitchinterval()
         sys.setswitchinterval(SWITCH_INTERVAL)
         try:
-            self._observer = self._make()
+            try:
+                self._observer = self._make()
+            finally:
+                self._loading.release()
+                self._done()
+            self._observer.prepare()
+        except Exception as error:
+            self._log.fault("a part of what looks at the session is not there:", error)
         finally:
             sys.setswitchinterval(usual)
             gc.freeze()
             gc.enable()
-            self._loading.release()
-            self._done()
 
     def _make(self) -> Observer:
         import time
 
         try:
+            try:
+                self._is_awaited = self._would_be_missed()
+            finally:
+                self._reading_config.release()
             from .observer import make_observer
 
             return make_observer(self._options, self._argv, self._environ, self.size, time.monotonic(), self._log)
         except Exception as error:
             self._log.fault("the session is not observed:", error)
             return self._blind()
+
+    def _nothing_is_set(self) -> bool:
+        """Tell, without reading any of it, that there is nothing by which anybody could be told."""
+        from . import hosts
+
+        options, environ = self._options, self._environ
+        if options.config or options.record or options.explain or options.profile:
+            return False
+        return not (os.path.exists(settings_folder(environ)) or hosts.any_marked(environ) or hosts.offered())
+
+    def _would_be_missed(self) -> bool:
+        """Tell whether somebody is to hear of the session even if it is over: a host, a file, the user of a problem."""
+        from pathlib import Path
+
+        from . import hosts
+        from .agents import has_own_profile, profile_folder
+        from .config import load_config
+
+        options = self._options
+        if options.record or options.explain or os.path.isdir(profile_folder(self._environ)):
+            return True
+        if options.profile and not has_own_profile(options.profile):
+            return True
+        path = Path(options.config) if options.config else None
+        config, problems = load_config(path, self._environ, strict=options.strict)
+        return bool(problems) or hosts.remembered(config, self._environ)
 
     def _blind(self) -> Observer:
         from .observation import Blind

@@ -1,13 +1,15 @@
 """Looking at a session without being able to hurt it.
 
-Owns the face of what looks (`Observer`) and the `Watch` that stands between it and the pump: it keeps what passed
-before the observer was ready, hands bytes over for looking after they were forwarded, and switches an observer off that
-fails. It never touches a descriptor.
+Owns the `Watch` that stands between what looks (see `looking`) and the pump: it keeps what passed before the observer
+was ready, hands bytes over for looking after they were forwarded, and switches an observer off that fails. It never
+touches a descriptor.
 """
 
 from __future__ import annotations
 
 import time
+
+from .looking import Blind, Observer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,10 +17,15 @@ if TYPE_CHECKING:
 
     from .log import Log
 
-# What is kept of the time before the observer is ready. A start-up paints a few kilobytes; of a flood the end counts.
-KEPT_LIMIT = 256 << 10
+__all__ = ["Blind", "Observer", "Watch"]
+
 # Bytes forwarded but not yet looked at: beyond this the pump stops reading until some have been.
 LOOK_LIMIT = 256 << 10
+# What is kept of the time before the observer is ready: that, and the last reads. Of more than this the end counts.
+KEPT_LIMIT = LOOK_LIMIT + (256 << 10)
+# So long a flood waits for the observer, in seconds, so that nothing that it sets in the terminal is missed. Loading
+# takes a tenth of a second; where it takes longer than this something is wrong, and the agent comes first.
+LOADING_PATIENCE = 5.0
 # Bytes per look, so that a keystroke waits for one slice at most.
 LOOK_SLICE = 64 << 10
 
@@ -27,135 +34,12 @@ LOOK_SLICE = 64 << 10
 UNDECIDED = b"\x1b]7501"
 
 
-class Observer:
-    """What looks at a session; this one looks at nothing, and a real one overrides what it needs.
-
-    All methods run on the pump's thread. `now` is in monotonic seconds. An exception out of any of them switches the
-    observer off for the rest of the session.
-
-    Attributes:
-        to_agent: bytes for the agent; the pump takes them after each call.
-        to_outer: bytes for the outer terminal, the same way; the observer sees to it that they may go out there.
-        deadline: when `on_deadline` is due, or None.
-        notices: lines for the user's stderr once the terminal is a shell's again.
-    """
-
-    def __init__(self) -> None:
-        self.to_agent = bytearray()
-        self.to_outer = bytearray()
-        self.deadline: float | None = None
-        self.notices: list[str] = []
-
-    @property
-    def awaits_answers(self) -> bool:
-        """The outer terminal was asked something, and its answers would be read by a shell if we left now."""
-        return False
-
-    def take_terminal(self, now: float) -> None:
-        """The outer terminal is in raw mode and ours: it may be asked and written to."""
-
-    def give_terminal(self) -> None:
-        """The outer terminal is about to be left: nothing more may be asked, and nothing written but by `leave`."""
-
-    def started(self, pid: int, foreground_group: Callable[[], int | None]) -> None:
-        """The agent runs as `pid`; `foreground_group` tells its terminal's foreground process group at any time."""
-
-    def output(self, data: bytes, now: float) -> bytes:
-        """Bytes of the agent, before they are forwarded: returns what goes out now. Must be cheap."""
-        return data
-
-    def input(self, data: bytes, now: float) -> bytes:
-        """Bytes of the outer terminal, before they are forwarded: returns what the agent gets now. Must be cheap."""
-        return data
-
-    def flush_output(self) -> bytes:
-        """Give up what `output` holds back."""
-        return b""
-
-    def flush_input(self) -> bytes:
-        """Give up what `input` holds back."""
-        return b""
-
-    def look(self, data: bytes, now: float) -> None:
-        """Bytes of the agent, as it wrote them, after they were forwarded."""
-
-    def look_input(self, data: bytes, now: float) -> None:
-        """Bytes of the outer terminal, after they were forwarded."""
-
-    def resized(self, rows: int, columns: int, now: float) -> None:
-        """The terminal has another size."""
-
-    def stopped(self, now: float) -> None:
-        """The agent has stopped (job control), and we are about to."""
-
-    def continued(self, now: float) -> None:
-        """The agent is about to be continued."""
-
-    def on_deadline(self, now: float) -> None:
-        """The deadline has come."""
-
-    def child_exited(self, code: int | None, signal: int | None, now: float) -> None:
-        """The agent has ended, with an exit code or by a signal. Must be quick; its bytes still go out."""
-
-    def leave(self) -> bytes:
-        """The outer terminal is about to be a shell's: bytes that put back what the agent and we have changed in it."""
-        return b""
-
-    def come_back(self, now: float) -> bytes:
-        """The outer terminal is ours again after `leave`: bytes that set it as it was for the agent."""
-        return b""
-
-    def withdraw(self) -> bytes:
-        """The observer has failed: bytes that take back what it shows in the outer terminal, if they may go out now."""
-        return b""
-
-    def follow(self, data: bytes, position: int) -> None:
-        """Keep no more than what `leave` needs; called in place of all else but `leave` once the observer has failed.
-
-        Args:
-            data: bytes of the agent.
-            position: how many of its bytes came before them; those that were read already do not count twice.
-        """
-
-    def close(self) -> None:
-        """The end: the terminal is restored. May take a bounded time."""
-
-
-class Blind(Observer):
-    """Sees nothing, in place of an observer that could not be loaded; it leaves the terminal in the way that fits all.
-
-    Args:
-        changed: something may have been changed in the terminal.
-    """
-
-    def __init__(self, changed: bool = False) -> None:
-        super().__init__()
-        self._changed = changed
-
-    def look(self, data: bytes, now: float) -> None:
-        """Note whether the terminal may have been changed at all."""
-        self._changed = self._changed or b"\x1b" in data
-
-    def follow(self, data: bytes, position: int) -> None:
-        """As `look`."""
-        self._changed = self._changed or b"\x1b" in data
-
-    def leave(self) -> bytes:
-        """Reset what programs leave behind."""
-        if not self._changed:
-            return b""
-        import os
-
-        from .terminal.reset import BELOW_ALL, reset_bytes
-
-        return reset_bytes(os.environ) + BELOW_ALL
-
-
 class Watch:
     """Guards one observer: none while it loads, then it, then none again if it fails.
 
     Attributes:
         loading: whether the observer is still to come.
+        only_text: the agent has written neither an escape sequence nor SO: nothing that changes the terminal.
         to_agent: bytes for the agent that are not the user's.
         to_outer: bytes for the outer terminal that are not the agent's.
         unlooked: number of bytes kept for looking at.
@@ -170,15 +54,19 @@ class Watch:
         self._follower: Observer = Blind()
         self._looking = b""
         self._looked = 0
+        self._patience: float | None = None
         self.loading = True
+        self.only_text = True
         self.to_agent = bytearray()
         self.to_outer = bytearray()
         self.unlooked = 0
 
     @property
     def deadline(self) -> float | None:
-        """When the observer wants to be called."""
-        return self._observer.deadline if self._observer else None
+        """When the observer wants to be called, or a flood has waited long enough for it."""
+        if self._observer is None:
+            return self._patience if self._waits_for_observer else None
+        return self._observer.deadline
 
     @property
     def awaits_answers(self) -> bool:
@@ -193,7 +81,9 @@ class Watch:
     @property
     def full(self) -> bool:
         """Whether looking must catch up, or the observer be ready, before more is read."""
-        return (self.unlooked if not self.loading else len(self._undecided)) >= LOOK_LIMIT
+        if self.loading:
+            return self._waits_for_observer or len(self._undecided) >= LOOK_LIMIT
+        return self.unlooked >= LOOK_LIMIT
 
     def adopt(self, observer: Observer) -> None:
         """The observer is ready. What has passed went out as it was; it is shown that before anything new."""
@@ -324,6 +214,16 @@ class Watch:
             self._switch_off(error)
             return b""
 
+    def close(self) -> None:
+        """Let the observer go; one that has failed has hosts and files to let go of, too."""
+        if self._observer is not None:
+            self.tell(lambda observer, now: observer.close())
+            return
+        try:
+            self._follower.close()
+        except Exception as error:
+            self._log.fault("what the observer held may not be released:", error)
+
     def notices(self) -> list[str]:
         """Lines for the user's stderr."""
         return list(self._observer.notices) if self._observer else []
@@ -341,9 +241,17 @@ class Watch:
         self._undecided = data[start:]
         return data[:start]
 
+    @property
+    def _waits_for_observer(self) -> bool:
+        full = self.loading and self.unlooked >= LOOK_LIMIT
+        return full and self._patience is not None and self._clock() < self._patience
+
     def _keep(self, is_input: bool, data: bytes) -> None:
+        if self._patience is None:
+            self._patience = self._clock() + LOADING_PATIENCE
         self._unlooked.append((is_input, data))
         self.unlooked += len(data)
+        self.only_text = self.only_text and (is_input or not (b"\x1b" in data or b"\x0e" in data))
         while self.loading and self.unlooked > KEPT_LIMIT:
             self.unlooked -= len(self._unlooked.pop(0)[1])
 

@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
-from uuid import uuid4
 
 from lifecycle_detectors import (
     Catalog,
@@ -26,6 +25,7 @@ from lifecycle_detectors import (
     make_screen,
 )
 from lifecycle_detectors.profiles import GENERIC, basename
+from lifecycle_detectors.screen import Screen
 
 from . import hosts
 from .arguments import Options
@@ -138,11 +138,12 @@ class SessionObserver(Observer):
     ) -> None:
         super().__init__()
         self._catalog = catalog
+        self._may_make_screens = False
         self._session = Session(
             profile,
             size,
             now,
-            screen=None if config.screen == "off" else make_screen,
+            screen=None if config.screen == "off" else self._make_screen,
             choose_profile=self._foreground_profile if profile.follow else None,
             background_working=config.background_shell == "working",
         )
@@ -153,7 +154,7 @@ class SessionObserver(Observer):
                 agent=agent,
                 pid=os.getpid(),
                 cwd=os.getcwd(),
-                run_id=uuid4().hex[:16],
+                run_id=os.urandom(8).hex(),
                 launcher=launcher(sys.argv[0]),
                 resume=profile.resume,
                 session_id=session_id(profile, argv),
@@ -176,6 +177,14 @@ class SessionObserver(Observer):
         """Begin to follow the foreground process, where the profile wants it."""
         if self._session.follows:
             self._foreground = Foreground(pid, foreground_group)
+
+    def prepare(self) -> None:
+        """Load the screen model's library, which takes as long as all the rest together."""
+        try:
+            if self._session.uses_screen:
+                make_screen(Size(1, 1))
+        finally:  # if it cannot be loaded, that is for who wants a screen to find out
+            self._may_make_screens = True
 
     @property
     def awaits_answers(self) -> bool:
@@ -258,8 +267,10 @@ class SessionObserver(Observer):
         return again
 
     def withdraw(self) -> bytes:
-        """Take back what we show."""
-        return self._outward.withdraw()
+        """Take back what we show, here and at the hosts: from now on it would only grow old."""
+        taken_back = self._outward.withdraw()
+        self._release()
+        return taken_back
 
     def follow(self, data: bytes, position: int) -> None:
         """Keep no more than the modes."""
@@ -269,9 +280,7 @@ class SessionObserver(Observer):
 
     def close(self) -> None:
         """Let the hosts go; bounded by the manager."""
-        released = self._projector.released()
-        if released is not None:
-            self._publish([released])
+        self._release()
         for file in (self._recorder, self._explain):
             if file is not None:
                 file.close()
@@ -295,6 +304,9 @@ class SessionObserver(Observer):
         from .recordings.recorder import Recorder
 
         return Recorder(options.record, size.rows, size.columns, argv, environ, now)
+
+    def _make_screen(self, size: Size) -> Screen | None:
+        return make_screen(size) if self._may_make_screens else None
 
     def _foreground_profile(self, process: ForegroundProcess) -> Profile:
         return self._catalog.for_command(process.argv)
@@ -322,6 +334,11 @@ class SessionObserver(Observer):
     def _update_deadline(self) -> None:
         deadlines = (self._session.next_deadline, self._outward.deadline)
         self.deadline = min((at for at in deadlines if at is not None), default=None)
+
+    def _release(self) -> None:
+        released = self._projector.released()
+        if released is not None:
+            self._publish([released])
 
     def _publish(self, events: list[LifecycleEvent]) -> None:
         if self._manager is not None:

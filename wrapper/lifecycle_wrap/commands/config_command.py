@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 
 from lifecycle_wrap import hosts
 from lifecycle_wrap.broker_config import BROKER_KEYS, Broker
-from lifecycle_wrap.config import LIFECYCLE_KEYS, SWITCH, TOP_KEYS, Command, Config, Problem, default_path, load_config
+from lifecycle_wrap.config import LIFECYCLE_KEYS, TOP_KEYS, Command, Config, Problem, default_path, load_config
+from lifecycle_wrap.environment import SWITCH
 
 
 class FileExistsProblem(Exception):

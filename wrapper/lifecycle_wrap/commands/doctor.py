@@ -19,8 +19,8 @@ from lifecycle_detectors import Catalog, Profile
 from lifecycle_wrap import __version__, hosts
 from lifecycle_wrap.agents import installed, profile_folder
 from lifecycle_wrap.catalog import user_catalog
-from lifecycle_wrap.config import SWITCH, Config, default_path, load_config
-from lifecycle_wrap.environment import inside_wrapped_session
+from lifecycle_wrap.config import Config, default_path, load_config
+from lifecycle_wrap.environment import SWITCH, inside_wrapped_session
 from lifecycle_wrap.hosts.base import Call, HostError
 from lifecycle_wrap.hosts.broker import BrokerProblem, check
 from lifecycle_wrap.hosts.records import directory, is_private

@@ -148,6 +148,18 @@ def wanted(config: Config, environ: Mapping[str, str]) -> bool:
     return config.enabled and bool(config.commands or may_be_foreign or visible(config, environ))
 
 
+def remembered(config: Config, environ: Mapping[str, str]) -> bool:
+    """Tell whether anyone may hear of a session that is over: anyone but the register, which lists what runs."""
+    told = {name for name in visible(config, environ) if name != "register"}
+    named = any(name not in BUILT_IN and name != AUTO for name in config.adapters)
+    return config.enabled and bool(config.commands or told or named or (AUTO in config.adapters and offered()))
+
+
+def any_marked(environ: Mapping[str, str]) -> bool:
+    """Tell whether the environment has the marks of any host."""
+    return any(host.markers and host.shown_by(environ) for host in BUILT_IN.values())
+
+
 def hidden_variables(environ: Mapping[str, str], load_config: Callable[[], Config]) -> tuple[str, ...]:
     """Return the variables that the agent must not inherit, so that one of its own hooks does not take our place.
 
@@ -183,24 +195,34 @@ def installed() -> dict[str, EntryPoint]:
     `importlib.metadata` takes some 50 ms to import and reads every installed package, so it is asked only when a look
     into the directories has shown that a package other than ours names the group.
     """
-    import sys
-
-    if not any(_offers_hosts(directory) for directory in sys.path):
+    if not offered():
         return {}
     from importlib.metadata import entry_points
 
     return {point.name: point for point in entry_points(group=ENTRY_POINTS) if point.name not in BUILT_IN}
 
 
-def _offers_hosts(directory: str) -> bool:
-    from pathlib import Path
+def offered() -> bool:
+    """Tell whether a package other than ours has adapters."""
+    import sys
 
-    for file in Path(directory).glob("*.dist-info/entry_points.txt"):
-        if file.parent.name.startswith("lifecycle_wrap-"):
+    return any(_offers_hosts(directory) for directory in sys.path)
+
+
+def _offers_hosts(directory: str) -> bool:
+    import os
+
+    try:
+        packages = [name for name in os.listdir(directory or ".") if name.endswith(".dist-info")]
+    except OSError:
+        return False
+    for package in packages:
+        if package.startswith("lifecycle_wrap-"):
             continue
         try:
-            if f"[{ENTRY_POINTS}]" in file.read_text(encoding="utf-8", errors="replace"):
-                return True
+            with open(os.path.join(directory, package, "entry_points.txt"), encoding="utf-8", errors="replace") as file:
+                if f"[{ENTRY_POINTS}]" in file.read():
+                    return True
         except OSError:
             continue
     return False

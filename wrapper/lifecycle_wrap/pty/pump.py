@@ -11,6 +11,7 @@ import os
 import time
 
 from lifecycle_wrap.lean import signal
+from lifecycle_wrap.looking import Blind
 
 from . import monitor
 from .byte_queue import ByteQueue
@@ -111,6 +112,8 @@ class Pump:
     def finish(self) -> None:
         """Let the observer see the end, and write what waits for the outer terminal, however long that takes."""
         assert self.status is not None
+        if self._watch.loading and self._watch.only_text and not self._loader.is_awaited():
+            self._watch.adopt(Blind())  # a command that is over already: there is nothing to tell and to put back
         self.wait_for_observer()
         code = os.waitstatus_to_exitcode(self.status)
         self._give_terminal()
@@ -260,6 +263,7 @@ class Pump:
         if not self._outer_gone:
             self._outer_gone = True
             self._outer.raw = False
+            self.to_outer.take()  # nobody will read it: what waits for the queue to empty must not wait for ever
             self._end_agent(signal.SIGHUP)
 
     def _end_agent(self, number: int) -> None:

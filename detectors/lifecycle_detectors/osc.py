@@ -11,6 +11,7 @@ import binascii
 import re
 import unicodedata
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
@@ -28,6 +29,11 @@ MAX_OPEN_NOTIFICATIONS = 16
 """Kitty notifications whose last chunk is still out; the oldest leaves first. Agents have one at a time."""
 MAX_NOTIFICATION_BYTES = 4096
 """Bytes kept of each text of an open kitty notification: room for `MAX_BODY` code points."""
+
+_MEMO_BYTES = 128
+_MEMO_ENTRIES = 512
+"""Which sequences are remembered with what they say, and how many: the same few come at every frame."""
+_KITTY_NOTIFICATION = b"%d;" % OscNumber.KITTY_NOTIFICATION
 
 
 class Title(NamedTuple):
@@ -90,26 +96,33 @@ class OscReader:
 
     def read(self, osc: Osc) -> Signal | None:
         """Tell what a sequence says; None for what says nothing to us, be it unknown or invalid."""
-        written, _, payload = osc.data.partition(b";")
-        if not written.isdigit() or len(written) > 4:
-            return None
-        match int(written):
-            case OscNumber.TITLE_AND_ICON | OscNumber.TITLE:
-                return Title(_clean(payload, MAX_TITLE))
-            case OscNumber.CONEMU:
-                return _conemu(payload)
-            case OscNumber.PROGRAM_STATUS:
-                length = len(b"\x1b]") + len(osc.data) + (1 if osc.bel else 2)
-                return parse_program_status(payload, sequence_length=length)
-            case OscNumber.NOTIFICATION:
-                return _urxvt_notification(payload)
-            case OscNumber.KITTY_NOTIFICATION:
-                return self._notifications.read(payload)
-            case OscNumber.PROMPT_MARK:
-                return _prompt_mark(payload)
-            case OscNumber.WORKING_DIRECTORY:
-                return _file_url(payload)
+        if osc.data.startswith(_KITTY_NOTIFICATION):
+            return self._notifications.read(osc.data[len(_KITTY_NOTIFICATION) :])
+        return _read_again(osc) if len(osc.data) <= _MEMO_BYTES else _read(osc)
+
+
+def _read(osc: Osc) -> Signal | None:
+    written, _, payload = osc.data.partition(b";")
+    if not written.isdigit() or len(written) > 4:
         return None
+    match int(written):
+        case OscNumber.TITLE_AND_ICON | OscNumber.TITLE:
+            return Title(_clean(payload, MAX_TITLE))
+        case OscNumber.CONEMU:
+            return _conemu(payload)
+        case OscNumber.PROGRAM_STATUS:
+            length = len(b"\x1b]") + len(osc.data) + (1 if osc.bel else 2)
+            return parse_program_status(payload, sequence_length=length)
+        case OscNumber.NOTIFICATION:
+            return _urxvt_notification(payload)
+        case OscNumber.PROMPT_MARK:
+            return _prompt_mark(payload)
+        case OscNumber.WORKING_DIRECTORY:
+            return _file_url(payload)
+    return None
+
+
+_read_again = lru_cache(maxsize=_MEMO_ENTRIES)(_read)
 
 
 def _conemu(payload: bytes) -> Progress | WorkingDirectory | Notification | None:

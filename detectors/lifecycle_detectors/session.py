@@ -11,33 +11,27 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from . import keyboard, osc
+from . import keyboard
 from .draft import Draft
 from .events import (
     ApprovalRequested,
     ApprovalResolved,
-    Attention,
     ExitStatus,
     ForegroundProcess,
     ProfileChanged,
-    ProgressChanged,
     SessionEnded,
     SessionEvent,
     Size,
-    Source,
     StateChanged,
-    TitleChanged,
     TurnCompleted,
     TurnStarted,
-    WorkingDirectoryChanged,
 )
-from .evidence import FLOW_GAP, NEVER, Evidence, Motion, ScreenView, skeleton
+from .evidence import FLOW_GAP, NEVER, Evidence, Motion, ScreenView
 from .explanation import Explanation
+from .intake import Intake
 from .layout import Layout
 from .modes import Place
-from .parser import Control, Csi, Escape, Osc, Token
 from .profiles import Profile
-from .program_status import StatusRecords, StatusReport
 from .rules import Moment, Rule, judge
 from .screen.backlog import BEHIND, ScreenBacklog, ScreenFactory
 from .states import Change, State, StateMachine
@@ -63,13 +57,6 @@ screen has fallen behind: in a flood the bytes come first, and the backlog skips
 
 SCREEN_RETRY = 0.05
 """While the screen model is still being loaded, it is asked for this often."""
-
-BEL = 7
-RIS = "c"
-BRACKETED_PASTE = 2004
-SWITCHES = {"h": "on", "l": "off"}
-"""DECSET and DECRST."""
-PROGRESS_NAMES = ("none", "normal", "error", "indeterminate", "paused")
 
 ProfileChoice = Callable[[ForegroundProcess], Profile]
 
@@ -107,12 +94,10 @@ class Session:
         self.profile = profile
         self._own_profile = profile
         self._choose_profile = choose_profile
-        self._signals = signals
         self._background_state = State.WORKING if background_working else State.IDLE
         self.stream = OutputStream(size, follow_modes=follow_modes)
-        self._osc = osc.OscReader()
         self._keyboard = keyboard.Keyboard()
-        self._records = StatusRecords()
+        self._intake = Intake(signals)
         self._backlog = None if screen is None or not profile.needs_screen else ScreenBacklog(screen, size)
         self._motion = Motion()
         self._machine: StateMachine[Rule] = StateMachine()
@@ -124,8 +109,6 @@ class Session:
         self._turn = 0
         self._was_blocked = False
         self._draft = Draft(self._layout_at_key)
-        self._title = ""
-        self._percent: int | None = None
         self._ended = False
 
     @property
@@ -164,7 +147,7 @@ class Session:
         if self._backlog is not None:
             self._backlog.push(data)
         for token in self.stream.feed(data):
-            self._take(token, now, events)
+            self._intake.take(token, self._evidence, now, events)
         if not self.stream.in_synchronized_update:
             self._update_since = None
         elif self._update_since is None:
@@ -212,7 +195,7 @@ class Session:
         events = self._advance(now)
         if not self._ended:
             self._ended = True
-            self._records.end_process()
+            self._intake.end_process()
             events.append(SessionEnded(now, status))
         return events
 
@@ -364,67 +347,6 @@ class Session:
         elif change.state is State.IDLE and not was_idle:
             events.append(TurnCompleted(at, self._turn, rule.failed))
 
-    def _take(self, token: Token, now: float, events: list[SessionEvent]) -> None:
-        """Turn one token into evidence."""
-        if isinstance(token, Escape):
-            if token.final == RIS and not token.intermediates:
-                self._records.reset()
-                self._follow_status(now)
-        elif isinstance(token, Csi):
-            if token.private == "?" and token.final in SWITCHES and (BRACKETED_PASTE,) in token.params:
-                self._evidence.line_editor.set(SWITCHES[token.final], now)
-        elif not self._signals:
-            return
-        elif isinstance(token, Control):
-            if token.code == BEL:
-                self._evidence.bell_at = now
-                events.append(Attention(now, Source.BELL))
-        elif isinstance(token, Osc):
-            signal = self._osc.read(token)
-            if signal is not None:
-                self._take_signal(signal, now, events)
-
-    def _take_signal(self, signal: osc.Signal, now: float, events: list[SessionEvent]) -> None:
-        evidence = self._evidence
-        if isinstance(signal, osc.Title):
-            self._take_title(signal.text, now, events)
-        elif isinstance(signal, osc.Progress):
-            evidence.progress.set(PROGRESS_NAMES[signal.state], now)
-            if signal.percent != self._percent:
-                self._percent = signal.percent
-                events.append(ProgressChanged(now, signal.percent))
-        elif isinstance(signal, osc.Notification):
-            evidence.notification.set(f"{signal.title}: {signal.body}" if signal.title else signal.body, now)
-            events.append(Attention(now, Source.NOTIFICATION))
-        elif isinstance(signal, osc.PromptMark):
-            evidence.prompt.set(signal.kind, now)
-            if signal.kind == "A":
-                self._records.clear_on_prompt()
-                self._follow_status(now)
-        elif isinstance(signal, osc.WorkingDirectory):
-            events.append(WorkingDirectoryChanged(now, signal.path))
-        elif isinstance(signal, StatusReport):
-            self._records.apply(signal)
-            self._follow_status(now)
-
-    def _take_title(self, text: str, now: float, events: list[SessionEvent]) -> None:
-        title = self._evidence.title
-        before = title.text
-        if title.set(text, now) and skeleton(before) == skeleton(text):
-            self._evidence.title_moved_at = now
-        settled = skeleton_title(text)
-        if settled != self._title:
-            self._title = settled
-            events.append(TitleChanged(now, settled))
-
-    def _follow_status(self, now: float) -> None:
-        record = self._records.deciding()
-        evidence = self._evidence
-        evidence.status = (record and record.state) or ""
-        evidence.status_kind = (record and record.kind) or ""
-        evidence.status_text = "" if record is None else record.message
-        evidence.status_at = now
-
     def _press(self, press: keyboard.Press, now: float) -> None:
         if self._draft.press(press, self._evidence, now):
             self._judge_soon(now)
@@ -437,9 +359,3 @@ class Session:
         screen = backlog.screen
         lines = [(line.first_row, line.last_row) for line in screen.lines()]
         return Layout(screen.rows(), screen.cursor[:2], lines, ())
-
-
-def skeleton_title(text: str) -> str:
-    """Return a title without the glyph that tells the state: what hosts may show without redrawing at each frame."""
-    head, _, rest = text.partition(" ")
-    return rest.strip() if rest and not skeleton(head) else text

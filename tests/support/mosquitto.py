@@ -39,19 +39,23 @@ class Mosquitto:
         folder: where its files are.
         tls: with a certificate for 127.0.0.1 by an authority of the test's, and the password `PASSWORD` for `fleet`.
         persistent: what is retained is there again after a restart.
+        more: a line of its configuration.
+        quiet: it logs nothing, which costs it no time; `subscriber` needs the log.
 
     Attributes:
         address: where it listens.
         authority: the file of the authority's certificate.
     """
 
-    def __init__(self, folder: Path, *, tls: bool = False, persistent: bool = False) -> None:
+    def __init__(
+        self, folder: Path, *, tls: bool = False, persistent: bool = False, quiet: bool = False, more: str = ""
+    ) -> None:
         self.folder = folder / "mosquitto"
         self.folder.mkdir()
         self.address = Address("127.0.0.1", free_port(), tls)
         self.authority = self.folder / "ca.pem"
         self._process: subprocess.Popen[bytes] | None = None
-        lines = ["log_type all", f"listener {self.address.port} 127.0.0.1"]
+        lines = [f"log_type {'none' if quiet else 'all'}", f"listener {self.address.port} 127.0.0.1"]
         if os.geteuid() == 0:
             lines.append("user root")
         if tls:
@@ -64,6 +68,7 @@ class Mosquitto:
             lines += ["allow_anonymous true"]
         if persistent:
             lines += ["persistence true", f"persistence_location {self.folder}/"]
+        lines.append(more)
         self._config = self.folder / "mosquitto.conf"
         self._config.write_text("".join(f"{line}\n" for line in lines))
 

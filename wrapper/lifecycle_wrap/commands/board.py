@@ -46,13 +46,16 @@ MOST_SESSIONS = 250_000
 LINES_WAITING = 10_000
 """Events that wait for a slow reader of `tail`; the oldest are dropped."""
 
-AT_ONCE = 65_535
-"""How many records the broker may send before the first is acknowledged, the most there is: mosquitto drops what is
-more than this and a thousand."""
+AT_ONCE = 900
+"""How many records the broker may send before the first is acknowledged. With more, mosquitto drops some wherever the
+network is slower than it: it keeps a thousand packets for a connection."""
 
-QUIET_SECONDS = 0.15
-"""The list is complete when the broker has answered what was asked after the list, and for so long nothing has come:
-one broker sends a list before it goes on, another beside it."""
+QUEUE = 1000
+"""How many more mosquitto keeps for us unless it is told otherwise; the rest of a list it leaves out silently."""
+
+QUIET_SECONDS = 0.1
+"""When for so long nothing has come, we ask something; the list is complete when nothing came before the answer. A
+broker may send a list before it goes on, or beside it."""
 
 PATIENCE_SECONDS = 10.0
 """How long nothing may come before the list is given up."""
@@ -100,8 +103,10 @@ class Board(Link):
         self._lines: deque[Line] = deque(maxlen=LINES_WAITING)
         self._complete = threading.Event()
         self._round = 0
-        self._last_question: int | None = None
-        self._answered = False
+        self._is_listing = False
+        self._listed = 0
+        self._question: int | None = None
+        self._asked = 0.0
         self._came = time.monotonic()
         self._unsure_until: float | None = None
 
@@ -114,7 +119,7 @@ class Board(Link):
         try:
             check(self._broker, self._environ)
             self.start()
-            while not self._complete.wait(0.02):
+            while not self._complete.wait(0.02) or self.problem:
                 if self.problem:
                     raise BrokerProblem(self.problem)
                 if time.monotonic() - self._came > PATIENCE_SECONDS:
@@ -160,23 +165,26 @@ class Board(Link):
     def connected(self, client: Client) -> None:
         """Ask for the list; it comes anew with each connection."""
         self._round += 1
-        self._answered = False
+        self._is_listing = True
+        self._listed = 0
+        self._question = None
         self._came = time.monotonic()
-        self.interval = QUIET_SECONDS / 3
+        self.interval = QUIET_SECONDS / 2
         client.subscribe(self._filters)
-        # Nothing is there; the answer comes after what was asked before.
-        self._last_question = client.subscribe(f"{self._broker.prefix}/complete", 0)[1]
 
     def subscribed(self, mid: int, refused: bool) -> None:
         """Take note of the answers."""
-        if mid == self._last_question:
-            self._answered = True
+        if mid == self._question:
+            self._question = None
+            if self._came < self._asked:
+                self._finish_list()
         elif refused:
             self.problem = f"it does not let us read {self._filters[0][0]}"
 
     def received(self, message: MQTTMessage) -> None:
         """Take a message of a session."""
         self._came = time.monotonic()
+        self._listed += self._is_listing
         parsed = parse_topic(self._broker.prefix, message.topic)
         if parsed is None or len(message.payload) > RECORD_LIMIT:
             return
@@ -189,19 +197,26 @@ class Board(Link):
         self._tell()
 
     def turn(self, client: Client) -> None:
-        """See whether the list is complete; what was on it before and is not now has ended meanwhile."""
+        """Ask whether the list is complete, and see whether a last will has stood long enough."""
         now = time.monotonic()
         if self._unsure_until is not None and now >= self._unsure_until:
             self._unsure_until = None
             self.interval = self._usual
             self._tell()
-        if self._answered and now - self._came >= QUIET_SECONDS:
-            self._answered = False
-            self.interval = self._usual
-            with self._lock:
-                self._entries = {where: one for where, one in self._entries.items() if one.round == self._round}
-            self._complete.set()
-            self._tell()
+        if self._is_listing and self._question is None and now - self._came >= QUIET_SECONDS:
+            self._asked = now
+            self._question = client.subscribe(f"{self._broker.prefix}/complete", 0)[1]  # nothing is there
+
+    def _finish_list(self) -> None:
+        """Take the list as it is: what was on it before and is not now has ended meanwhile."""
+        if self._listed == AT_ONCE + QUEUE:
+            self.problem = f"it sent only {self._listed} of its records; mosquitto needs the line max_queued_messages 0"
+        self._is_listing = False
+        self.interval = self._usual
+        with self._lock:
+            self._entries = {where: one for where, one in self._entries.items() if one.round == self._round}
+        self._complete.set()
+        self._tell()
 
     def offline(self) -> None:
         """Nothing is believed any more."""

@@ -2,6 +2,7 @@
 
 usage: python -m tests.bench [--rounds N] [--megabytes N] [--only MEASURE] [--cast FILE] [--without NAME ...]
 
+`--only flood`, which takes minutes, is run only when it is asked for: a gigabyte through each.
 Every figure of all contenders is measured in the same run, in turn; the table gives medians, and below each its ratio
 to the bare command. Figures of different runs do not compare: the machines are shared.
 """
@@ -17,8 +18,10 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+
+import psutil
 
 from tests.bench import workloads
 from tests.bench.terminal import Terminal, voluntary_switches
@@ -28,6 +31,7 @@ IDLE_SECONDS = 10.0
 LOADED_SECONDS = 1.0
 """After this long all of us is loaded."""
 KEYS = 150
+FLOOD_MEGABYTES = 1024
 
 
 def contenders(folder: Path) -> dict[str, Wrap]:
@@ -141,8 +145,25 @@ class Bench:
         before = voluntary_switches(processes)
         time.sleep(IDLE_SECONDS)
         self.note(name, "wake-ups/s", (voluntary_switches(processes) - before) / IDLE_SECONDS)
-        self.note(name, "memory MB", sum(p.memory_full_info().uss for p in processes) / 1e6)
+        self.note(name, "memory MB", _resident(processes) / 1e6)
         terminal.kill()
+
+    def flood(self, name: str, file: Path, times: int) -> None:
+        """Measure how much a wrapper's memory grows while the last nine tenths of a flood pass."""
+        again = f"for n in $(seq {times}); do cat {shlex.quote(str(file))}; done"
+        terminal = self.start(name, ["sh", "-c", again])
+        ours = [p for p in terminal.processes() if p.name() not in ("sh", "cat", "seq")]
+        size, total = 0, file.stat().st_size * times
+        early = late = 0
+        while data := terminal.read():
+            size += len(data)
+            if not early and size > total / 10:
+                early = _resident(ours)
+            elif early and not late and size > total * 0.99:
+                late = _resident(ours)
+        terminal.wait()
+        self.note(name, "flood memory MB", late / 1e6)
+        self.note(name, "flood growth MB", (late - early) / 1e6)
 
     def table(self) -> str:
         measures = list(dict.fromkeys(m for figures in self.figures.values() for m in figures))
@@ -159,12 +180,17 @@ class Bench:
         return "\n".join(lines)
 
 
+def _resident(processes: Sequence[psutil.Process]) -> int:
+    """Return the resident memory of all of them; pages that they share count twice."""
+    return sum(process.memory_info().rss for process in processes)
+
+
 def main() -> int:
     """Run the measures and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--megabytes", type=int, default=64)
-    parser.add_argument("--only", choices=["throughput", "startup", "latency", "idle"])
+    parser.add_argument("--only", choices=["throughput", "startup", "latency", "idle", "flood"])
     parser.add_argument("--cast", type=Path, help="the recording that is repeated; without it that row is left out")
     parser.add_argument("--without", nargs="*", default=[])
     options = parser.parse_args()
@@ -203,6 +229,10 @@ def _measure(bench: Bench, options: argparse.Namespace) -> None:
         for name in bench.wraps:
             if name != "bare":
                 bench.idle(name)
+    if options.only == "flood":
+        for name in bench.wraps:
+            if name != "bare":
+                bench.flood(name, bench.folder / "text", FLOOD_MEGABYTES // options.megabytes)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from lifecycle_wrap.recordings.timeline import Span, axis, cells
+from lifecycle_wrap.recordings.picture import CELL_WIDTH, MARGIN, PALETTE
+from lifecycle_wrap.recordings.timeline import Span, axis, cells, ticks
 from tests.support.terminal import WRAPPER, isolated_environment
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -40,8 +41,12 @@ def test_a_cell_shows_the_most_urgent_of_its_states() -> None:
     assert cells(spans, 10, 5) == ["idle", "idle", "blocked", "working", "working"]
 
 
-def test_the_axis_stays_within_its_width() -> None:
-    assert len(axis(1234.5, 60)) <= 60
+@pytest.mark.parametrize("end", [0.0, 0.3, 1.0, 9.99, 24.0, 60.0, 1234.5, 86400.0])
+def test_the_axis_names_round_seconds_within_its_width(end: float) -> None:
+    assert len(axis(end, 60)) <= 60
+    assert 1 <= len(ticks(end)) <= 8
+    assert ticks(end)[-1] <= end
+    assert ticks(24.0) == [0, 5, 10, 15, 20]
 
 
 def test_the_timeline_shows_derived_and_true_states_and_their_sources(cast: Path, tmp_path: Path) -> None:
@@ -65,6 +70,47 @@ def test_the_svg_has_a_bar_for_each_span_and_the_screen_with_its_colours(cast: P
     ]
     shown = [text.text for text in root.iter(f"{SVG}text") if text.get("fill") == "#ff7b72"]
     assert shown == ["<idle> & more", "<working> & more", "<blocked> & more"]
+
+
+def test_each_piece_of_the_screen_has_its_place(tmp_path: Path) -> None:
+    """So that a renderer with another font keeps boxes closed and columns in line."""
+    file = tmp_path / "box.cast"
+    row = "│ 漢字é̂   ok   │██"
+    lines = [{"version": 2, "width": 40, "height": 3}, [0.0, "o", f"\x1b[38;5;9m{row}"], [1.0, "o", ""]]
+    file.write_text("\n".join(map(json.dumps, lines)) + "\n")
+    picture = tmp_path / "out.svg"
+    assert run(tmp_path, "--svg", str(picture), "--at", "1", str(file)).returncode == 0
+    root = ElementTree.fromstring(picture.read_text(encoding="utf-8"))
+    cells = [
+        ((float(text.get("x", "")) - MARGIN) / CELL_WIDTH, text.text, float(text.get("textLength", "")) / CELL_WIDTH)
+        for text in root.iter(f"{SVG}text")
+        if text.get("textLength")
+    ]
+    assert cells == [(2, "漢", 2), (4, "字", 2), (6, "é̂", 1), (10, "ok   ", 5)]
+    lines_drawn = [path.get("d", "") for path in root.iter(f"{SVG}path") if path.get("stroke") == PALETTE["brightred"]]
+    assert [path.partition(" ")[0] for path in lines_drawn[:2]] == ["M20", "M140"]
+    (block,) = (path.get("d", "") for path in root.iter(f"{SVG}path") if path.get("shape-rendering"))
+    assert block == "M144 16h16v17h-16z"
+
+
+def test_the_picture_of_the_readme_is_what_its_command_draws(tmp_path: Path) -> None:
+    """When this fails: the command is in the README's table for developers."""
+    root = Path(__file__).parents[2]
+    drawn = tmp_path / "claude.svg"
+    done = run(
+        tmp_path,
+        "--svg",
+        str(drawn),
+        "--at",
+        "10",
+        str(root / "fixtures" / "recordings" / "claude" / "approve-bash.cast"),
+    )
+    assert done.returncode == 0
+    shown, kept = (
+        [text.text for text in ElementTree.parse(file).getroot().iter(f"{SVG}text")]
+        for file in (drawn, root / "fixtures" / "pictures" / "claude.svg")
+    )
+    assert shown == kept
 
 
 def test_a_picture_that_cannot_be_written_is_told_in_one_line(cast: Path, tmp_path: Path) -> None:

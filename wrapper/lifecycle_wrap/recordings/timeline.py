@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import cycle
 from typing import NamedTuple
 
 from lifecycle_detectors import Session
@@ -93,14 +94,25 @@ def cells(spans: Sequence[Span], end: float, width: int) -> list[str]:
     return found
 
 
+def ticks(end: float) -> list[float]:
+    """Return the round seconds that an axis from 0 to `end` names: at most eight, evenly apart."""
+    step = 0.5
+    for factor in cycle((2, 2, 2.5)):  # 1 2 5 10 20 50 100
+        if end <= 7 * step:
+            break
+        step *= factor
+    return [number * step for number in range(int(end / step) + 1)]
+
+
 def axis(end: float, width: int) -> str:
     """Return a line with times below the cells they stand for."""
-    line = [" "] * (width + 8)
-    for part in range(5):
-        label = f"{end * part / 4:.0f}s"
-        at = min(round(width * part / 4), width - len(label)) if part else 0
-        line[at : at + len(label)] = label
-    return "".join(line).rstrip()
+    line = ""
+    for second in ticks(end):
+        label = f"{second:g}s"
+        at = min(round(width * second / end), width - len(label)) if second else 0
+        if at > len(line) or not line:
+            line = line.ljust(at) + label
+    return line
 
 
 def print_timeline(timeline: Timeline) -> None:

@@ -129,6 +129,8 @@ class Pen:
     def _switch(self, mode: bytes, on: bool) -> None:
         if on and not self._on_alternate:
             self._main = self._current.copy()
+            if mode == b"1049":  # in the place where DECSC saves it, for a later DECRC to find
+                self._saved[False] = self._current.copy()
         elif not on and self._on_alternate:
             self._current = self._main if mode == b"1049" else self._main | self._current
         self._on_alternate = on

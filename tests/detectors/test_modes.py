@@ -50,6 +50,7 @@ LEFT = {
     ),
     "modified keys": (b"\x1b[>4;2m", b"\x1b[>4m"),
     "pen": (b"\x1b[1;38:2::1:2:3;4:3m", b"\x1b[m"),
+    "pen that came back from where 1049 saves it": (b"\x1b[1m\x1b[?1049h\x1b[?1049l\x1b[m\x1b8", b"\x1b[m"),
     "hyperlink": (b"\x1b]8;id=1;http://x" + ST, b"\x1b]8;;" + ST),
     "protection": (b'\x1b[1"q', b'\x1b[0"q'),
     "charset": (b"\x1b(0", b"\x1b(B"),

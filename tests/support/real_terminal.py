@@ -131,6 +131,9 @@ class RealTerminal:
         """Change the terminal's size."""
         with self._lock:
             self.engine.terminal.resize(columns, rows)
+            reports, self.engine.replies[:] = b"".join(self.engine.replies), []
+        if reports:
+            self._send(reports)
         fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
     def stall(self) -> None:

@@ -188,6 +188,13 @@ def test_a_register_in_trouble(tmp_path: Path) -> None:
     assert list((folders[2] / "lifecycle-wrap").iterdir()) == []
 
 
+def test_a_register_that_was_told_nothing_leaves_nothing(tmp_path: Path) -> None:
+    register = Register(Setup({"XDG_RUNTIME_DIR": str(tmp_path)}))
+    manager = started([register])
+    manager.close()
+    assert list((tmp_path / "lifecycle-wrap").iterdir()) == []
+
+
 @pytest.mark.usefixtures("mark")
 def test_a_session_among_troubled_sinks(tmp_path: Path) -> None:
     """The whole program: keys are echoed while hosts hang, and the end comes in time."""

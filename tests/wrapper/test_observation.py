@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lifecycle_wrap.log import Log
-from lifecycle_wrap.observation import KEPT_LIMIT, LOOK_LIMIT, LOOK_SLICE, Observer, Watch
+from lifecycle_wrap.observation import KEPT_LIMIT, LOADING_PATIENCE, LOOK_LIMIT, LOOK_SLICE, Observer, Watch
 
 
 class Recorder(Observer):
@@ -109,6 +109,19 @@ def test_until_the_observer_is_there_bytes_pass_as_they_are_and_are_kept(log: Lo
         ("look", b"early"),
         ("look_input", b"keys"),
     ]
+
+
+def test_a_flood_waits_for_the_observer_but_not_for_ever(log: Log) -> None:
+    now = [0.0]
+    watch = Watch(log, lambda: now[0])
+    while watch.unlooked < LOOK_LIMIT:
+        assert not watch.full
+        watch.output(b"x" * 10000)
+    assert watch.full
+    assert watch.deadline == LOADING_PATIENCE
+    now[0] = LOADING_PATIENCE
+    assert not watch.full
+    assert watch.deadline is None
 
 
 def test_what_is_kept_is_bounded_and_the_oldest_goes(log: Log) -> None:

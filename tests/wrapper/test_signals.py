@@ -6,6 +6,7 @@ import os
 import shlex
 import signal
 
+import psutil
 import pytest
 
 from tests.support.place import Place, finished, patched, python_agent
@@ -95,6 +96,30 @@ def test_an_agent_that_stays_when_its_terminal_goes_away_is_killed(place: Place)
     agent = python_agent(IGNORES + "    say('still here')\n")
     terminal = place.spawn(agent, program=patched(HURRIED))
     terminal.expect_exact(b"still here")
+    os.close(terminal.child_fd)
+    terminal.child_fd = -1
+    terminal.closed = True
+    place.await_no_process()
+
+
+def test_a_terminal_that_goes_away_with_output_unread_ends_the_session(place: Place) -> None:
+    terminal = place.spawn(python_agent("say('ready')\nwhile True: say('more than a terminal takes ' * 1000)"))
+    terminal.expect_exact(b"ready")
+    ours = psutil.Process(terminal.pid)
+    wait_until(lambda: ours.status() == psutil.STATUS_SLEEPING, "nothing can be written any more")
+    os.close(terminal.child_fd)
+    terminal.child_fd = -1
+    terminal.closed = True
+    place.await_no_process()
+
+
+def test_after_a_fault_of_the_pump_a_terminal_that_goes_away_still_ends_the_session(place: Place) -> None:
+    broken = (
+        "import lifecycle_wrap.pty.pump as pump, lifecycle_wrap.pty.monitor as monitor\n"
+        "pump.Pump._turn = None\nmonitor.HANG_UP_GRACE = 1\n"
+    )
+    terminal = place.spawn(python_agent(IGNORES), program=patched(broken))
+    terminal.expect_exact(b"ready")
     os.close(terminal.child_fd)
     terminal.child_fd = -1
     terminal.closed = True

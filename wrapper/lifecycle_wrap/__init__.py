@@ -4,8 +4,8 @@ Where things are:
 
 - From the command line to the agent: `__main__`, `arguments`, `launch`, `program`, `environment`, `headless`.
 - `pty/`, the byte path; `lean` and `log` serve it.
-- What looks at the bytes: `observation` (the face, and the guard before it), `loading`, `observer` (the wiring of the
-  core, the terminal and the hosts), `foreground`.
+- What looks at the bytes: `looking` (the face), `observation` (the guard before it), `loading`, `observer` (the wiring
+  of the core, the terminal and the hosts), `foreground`.
 - `terminal/`, what the outer terminal is told; `hosts/`, the adapters of everything else that is told, with
   `projection` (the canonical event), `manager` and `worker` before them.
 - Settings: `config`, `catalog` (profiles on disk), `agents` (which are installed).

@@ -52,6 +52,10 @@ class Log:
 
     def fault(self, what: str, error: BaseException) -> None:
         """Append the exception `error` with its traceback."""
-        import traceback
+        try:
+            import traceback
 
-        self.write(f"{what}\n{''.join(traceback.format_exception(error))}")
+            told = "".join(traceback.format_exception(error))
+        except (ImportError, MemoryError):  # what we are about to tell of may be that there is no memory
+            told = type(error).__name__
+        self.write(f"{what}\n{told}")

@@ -45,6 +45,9 @@ LOOKUP_SECONDS = 2.0
 """The budget of each question that finds out which hosts are ours."""
 
 
+NO_THREAD = "is not told: the system gives us no thread (ulimit -u, ulimit -v)"
+
+
 class Lookup:
     """What the search for hosts is given by the manager.
 
@@ -108,9 +111,12 @@ class Manager:
         """
         self._lookup = Lookup(self)
         self._searching = True
-        threading.Thread(
+        search = threading.Thread(
             target=self._search, args=(discover, self._lookup), name="lifecycle-search", daemon=True
-        ).start()
+        )
+        if not _started(search):
+            self._searching = False
+            self._tell("search", NO_THREAD)
 
     def publish(self, event: LifecycleEvent) -> None:
         """Give an event to every host that wants it. Thread-safe; swaps slots and returns."""
@@ -189,6 +195,7 @@ class Manager:
 
     def _search(self, discover: Callable[[Lookup], Iterable[Host]], lookup: Lookup) -> None:
         found: list[Host] = []
+        without: list[str] = []
         try:
             found = list(discover(lookup))
         except Exception:
@@ -206,10 +213,22 @@ class Manager:
             for worker in self._workers:
                 for event in waiting:
                     worker.offer(event)
-                worker.start()
+                if not _started(worker):
+                    worker.ended = True
+                    without.append(worker.host.name)
+        for name in without:
+            self._tell(name, NO_THREAD)
 
     def _wait_for(self, workers: list[Worker], deadline: float) -> None:
         with self._lock:
             self._progress.wait_for(
                 lambda: all(worker.ended for worker in workers), timeout=max(0.0, deadline - time.monotonic())
             )
+
+
+def _started(thread: threading.Thread) -> bool:
+    try:
+        thread.start()
+    except RuntimeError:  # no process or no memory left for one
+        return False
+    return True

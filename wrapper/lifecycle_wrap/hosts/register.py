@@ -50,21 +50,18 @@ class Register(Host):
         return Detection(True, f"writes to {directory(environ)}")
 
     def prepare(self, call: Call) -> None:
-        """Make the directory and take the session's lock; what dead sessions have left is removed."""
-        try:
-            with suppress(FileExistsError):
-                os.makedirs(self._directory, mode=0o700)
-            if not is_private(self._directory):
-                raise HostError(ErrorClass.DENIED)
-            self._lock = _take_lock(self._file(LOCK))
-        except OSError as error:
-            raise HostError(ErrorClass.DENIED if isinstance(error, PermissionError) else ErrorClass.FAILED) from None
+        """Make the directory; what dead sessions have left is removed."""
+        self._make_directory()
         sweep(self._directory)
 
     def publish(self, event: LifecycleEvent, call: Call) -> None:
-        """Write the event to the journal, and a new record where it changes what the record tells."""
+        """Write the event to the journal, and a new record where it changes what the record tells.
+
+        The first event takes the session's lock: what was told nothing is not released, and must not leave a file.
+        """
         if self._lock is None:
-            raise HostError
+            self._make_directory()
+            self._lock = self._take_lock()
         try:
             self._write_down(event)
         finally:  # each of the two files is worth having without the other
@@ -81,6 +78,21 @@ class Register(Host):
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
+
+    def _make_directory(self) -> None:
+        try:
+            with suppress(FileExistsError):
+                os.makedirs(self._directory, mode=0o700)
+        except OSError as error:
+            raise _failure(error) from None
+        if not is_private(self._directory):
+            raise HostError(ErrorClass.DENIED)
+
+    def _take_lock(self) -> int:
+        try:
+            return _take_lock(self._file(LOCK))
+        except OSError as error:
+            raise _failure(error) from None
 
     def _file(self, suffix: str) -> Path:
         return self._directory / f"{self._key}{suffix}"
@@ -116,10 +128,14 @@ class Register(Host):
         }
         partial = self._file(_PARTIAL)
         try:
-            partial.write_text(json.dumps(record, ensure_ascii=False) + "\n", encoding="utf-8")
+            partial.write_text(json.dumps(record, ensure_ascii=False) + "\n", encoding="utf-8", errors="replace")
             partial.replace(self._file(RECORD))
         except OSError:
             raise HostError from None
+
+
+def _failure(error: OSError) -> HostError:
+    return HostError(ErrorClass.DENIED if isinstance(error, PermissionError) else ErrorClass.FAILED)
 
 
 def _take_lock(path: Path) -> int:

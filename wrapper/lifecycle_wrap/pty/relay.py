@@ -64,6 +64,7 @@ def relay(
                 del sources[fd]
                 if fd == outer.input:
                     child.signal(signal.SIGHUP)
+                    _kill_later(child)
 
 
 def _copy(source: int, target: int, show: Callable[[bytes], object] | None) -> bool:
@@ -98,8 +99,12 @@ def _forward(child: Child, outer: Outer, signals: SignalPipe) -> None:
     if numbers & {signal.SIGWINCH, signal.SIGCONT}:
         child.set_winsize(outer.winsize())
     if numbers & ENDING:
-        signal.signal(signal.SIGALRM, lambda _number, _frame: child.signal(signal.SIGKILL))
-        signal.alarm(monitor.HANG_UP_GRACE)
+        _kill_later(child)
+
+
+def _kill_later(child: Child) -> None:
+    signal.signal(signal.SIGALRM, lambda _number, _frame: child.signal(signal.SIGKILL))
+    signal.alarm(monitor.HANG_UP_GRACE)
 
 
 def _ended(child: Child) -> int | None:

@@ -11,17 +11,20 @@ from pathlib import Path
 import pytest
 
 from lifecycle_wrap.broker_config import Address, Broker
+from lifecycle_wrap.commands import board as board_module
 from lifecycle_wrap.commands.board import Board
 from lifecycle_wrap.commands.command_line import with_broker_value
+from lifecycle_wrap.commands.doctor import changes, examine
+from lifecycle_wrap.commands.ps import listing
 from lifecycle_wrap.commands.session_source import NoBrokerError, Source, choose_broker
 from lifecycle_wrap.commands.session_table import Table
 from lifecycle_wrap.commands.sessions import AmbiguousSessionError, find
-from lifecycle_wrap.hosts.broker import KEPT_SECONDS, STALE_SECONDS
+from lifecycle_wrap.hosts.broker import KEPT_SECONDS, STALE_SECONDS, BrokerProblem
 from lifecycle_wrap.projection import Kind
 from lifecycle_wrap.terminal.cells import width
 from tests.support.fleet import Aboard
 from tests.support.mosquitto import PASSWORD, Mosquitto, configure, needs_mosquitto
-from tests.support.registered import Registered, next_line, run, start
+from tests.support.registered import Registered, next_line, run, start, watches
 from tests.support.terminal import isolated_environment
 from tests.support.waiting import DEADLINE, wait_until
 
@@ -79,8 +82,10 @@ def test_all_machines_in_one_table(environ: dict[str, str], server: Mosquitto, f
     table = rows(environ)
     assert table[0].split() == ["STATE", "AGENT", "SINCE", "ABOUT", "HOST", "TERMINAL", "PID", "DIRECTORY"]
     assert [line.split()[0] for line in table[1:]] == ["blocked", "working", "idle", "gone"]
-    assert rows(environ, "--state", "idle", "--format", "{agent}") == ["gemini"]
-    listed = json.loads("\n".join(rows(environ, "--json")))
+    with Board(Broker(server.address, host="here"), environ) as board, Source(environ, board) as source:
+        everywhere = source.running()
+    assert listing(environ, states=["idle"], template="{agent}", everywhere=everywhere) == "gemini\n"
+    listed = json.loads(listing(environ, as_json=True, everywhere=everywhere))
     assert [(one["host"], one["lost"]) for one in listed][2:] == [("here", ""), ("web3", "gone")]
     assert run(environ, "ps", "--format", "{agent}{host}").stdout == "gemini\n", "without --broker nobody is asked"
     again.end()
@@ -198,7 +203,7 @@ def test_a_session_that_both_tell_is_told_once(environ: dict[str, str], server: 
     local = Registered(environ, "gemini", 9)
     aboard = Aboard(Broker(server.address, host="here"), {}, "gemini", 9, session=local.register._key)
     process = start(environ, "tail", "--broker", "-n", "0")
-    wait_until(lambda: "inotify" in str(_descriptors(process.pid)), "the tail")
+    wait_until(lambda: watches(process), "the tail")
     for number in range(3):
         now = time.time_ns()
         for one in (aboard, local):
@@ -208,10 +213,6 @@ def test_a_session_that_both_tell_is_told_once(environ: dict[str, str], server: 
     process.kill()
     aboard.end()
     local.end()
-
-
-def _descriptors(pid: int) -> list[str]:
-    return [str(path.readlink()) for path in Path(f"/proc/{pid}/fd").iterdir() if path.is_symlink()]
 
 
 SECRET = "mqtt://me:secret@127.0.0.1"
@@ -247,13 +248,35 @@ def test_without_a_broker_or_with_a_wrong_password(tmp_path: Path) -> None:
         wide = run(environ, "ps", "--broker")
         assert (wide.returncode, wide.stderr.count("\n")) == (1, 1)
         assert f"others may read {secret}; chmod 600 it" in wide.stderr
+        found = [finding.text for finding in changes(examine(None, environ))]
+        assert f"lifecycle.broker: others may read {secret}; chmod 600 it" in found
         secret.chmod(0o600)
-        assert run(environ, "ps", "--broker").returncode == 0
+        with Board(choose_broker("", environ), environ) as board:
+            assert board.running() == []
         configure(environ, server.address, more=more)
-        wrong = run({**environ, "LIFECYCLE_WRAP_MQTT_PASSWORD": "wrong"}, "ps", "--broker")
-        assert wrong.stderr.endswith(f"{server.address}: it refuses the user name or password\n")
-        right = run({**environ, "LIFECYCLE_WRAP_MQTT_PASSWORD": PASSWORD}, "ps", "--broker", str(server.address))
-        assert (right.returncode, right.stderr) == (0, "")
+        table = choose_broker(str(server.address), environ)
+        with pytest.raises(BrokerProblem, match="it refuses the user name or password"):
+            Board(table, {"LIFECYCLE_WRAP_MQTT_PASSWORD": "wrong"}).__enter__()
+        with Board(table, {"LIFECYCLE_WRAP_MQTT_PASSWORD": PASSWORD}) as board:
+            assert board.running() == []
+
+
+def test_a_list_that_is_cut_short_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The broker's own limit is lowered here, and ours with it; the real one is 1,900 sessions."""
+    monkeypatch.setattr(board_module, "AT_ONCE", 2)
+    monkeypatch.setattr(board_module, "QUEUE", 3)
+    with Mosquitto(tmp_path, more="max_queued_messages 3") as server:
+        sessions = [Aboard(Broker(server.address), {}, pid=number, session=f"{number}-a") for number in range(9)]
+        for session in sessions[:4]:
+            session.tell("idle")
+        with Board(Broker(server.address), {}) as board:
+            assert len(board.running()) == 4
+        for session in sessions[4:]:
+            session.tell("idle")
+        with pytest.raises(BrokerProblem, match="max_queued_messages 0"):
+            Board(Broker(server.address), {}).__enter__()
+        for session in sessions:
+            session.end()
 
 
 def test_another_broker_is_not_shown_the_password(tmp_path: Path) -> None:

@@ -30,9 +30,13 @@ Exit status of a run:
   That of the agent; 128+n when signal n ended it. 127 when there is no such program, 126 when it cannot be executed,
   2 for a command line or, with --strict, a configuration that cannot be used.
 
+Exit status of a command:
+  0, or 1 when it could not do it or found something wrong, 2 for a command line that cannot be used.
+
 Environment:
   LIFECYCLE_WRAP=0        run the agent without us
-  LIFECYCLE_WRAP_TMUX=0   leave one host out: HERDR, CMUX_TUI, ZELLIJ, TMUX, CMUX, REGISTER
+  LIFECYCLE_WRAP_TMUX=0   leave one host out: HERDR, CMUX_TUI, ZELLIJ, TMUX, CMUX, REGISTER, MQTT
+  LIFECYCLE_WRAP_MQTT_USER, LIFECYCLE_WRAP_MQTT_PASSWORD  for the broker of [lifecycle.broker] and --broker
   LIFECYCLE_WRAP_DEBUG=1  tell failing hosts in the log
   NO_COLOR=1              no colour in tables
 
@@ -71,7 +75,8 @@ def run(app: typer.Typer) -> int:
         if type(error).show is not usage_error.show:  # the help, where a command is missing
             error.show()
         else:
-            print(f"{NAME}: {' '.join(error.format_message().split())} See {command} --help.", file=sys.stderr)
+            problem = " ".join(error.format_message().split()).replace("Value error, ", "").rstrip(".")
+            print(f"{NAME}: {problem}; see {command} --help", file=sys.stderr)
         return USAGE_ERROR
 
 

@@ -17,12 +17,18 @@ if TYPE_CHECKING:
 
 GAP = "  "
 
-_PHONE_COLUMNS = 40
-"""Below this a column has only the cells that its texts take, and one between it and the next."""
+_PHONE_COLUMNS = 48
+"""Below this columns are as narrow as can be, with one cell between them."""
+
+_PHONE_LIMIT = 9
+_SHORT_TITLES = {"SINCE": "AGE", "DIRECTORY": "WHERE"}
 
 _PATH = "DIRECTORY"
 _PATH_CELLS = 12
 """What is left to the directory at least before other columns go; 40 columns keep the state, agent, age and this."""
+
+_LEAST_PATH_CELLS = 4
+"""With fewer it is left out: they tell nothing."""
 
 # In their order on the screen. The limit is the most cells a column may take; the rank is the order of leaving.
 _COLUMNS = (
@@ -76,33 +82,25 @@ class Table:
             "TERMINAL": sessions.terminal,
             "PID": lambda session: str(session.pid),
         }
+        cells = {title: [harmless(values[title](session)) for session in listed] for title, _, _ in _COLUMNS}
         phone = 0 < columns < _PHONE_COLUMNS
         gap = GAP[:1] if phone else GAP
-        cells = {title: [harmless(values[title](session)) for session in listed] for title, _, _ in _COLUMNS}
-        widths = {
-            title: min(limit, max(map(width, cells[title] if phone and cells[title] else [title, *cells[title]])))
-            for title, limit, _ in _COLUMNS
-        }
-        for title in _OPTIONAL:
-            if not any(cells[title]):
-                del widths[title]
-        for title, _, rank in sorted(_COLUMNS, key=lambda column: column[2]):
-            if rank and columns and _total(widths, gap) + _PATH_CELLS > columns:
-                widths.pop(title, None)
-        path_cells = max(0, columns - _total(widths, gap)) if columns else 0
-        if "HOST" in widths or not any(cells["HOST"]):
-            paths = [_short(session.cwd, home) for session in listed]
-        else:
-            paths = [_place(session, path_cells) for session in listed]
-        path_cells = path_cells or max(map(width, [_PATH, *paths]))
+        widths = _widths(cells, columns, gap, phone=phone)
+        path_cells = columns - _total(widths, gap)
+        path_cells = path_cells if path_cells >= _LEAST_PATH_CELLS else 0
+        named = any(cells["HOST"]) and "HOST" not in widths
+        paths = [_place(session, path_cells) if named else _short(session.cwd, home) for session in listed]
+        if not columns:
+            path_cells = max(map(width, [_PATH, *paths]))
 
         def row(texts: dict[str, str], path: str, style: str, *, marked: bool = False) -> str:
             parts = [fit(texts[title], cells) for title, cells in widths.items()]
             parts[0] = styled(parts[0], style, color=color and not marked)
-            line = gap.join([*parts, fit(path, path_cells, keep_end=True)])
+            line = gap.join([*parts, fit(path, path_cells, keep_end=not named)])
             return styled(line, REVERSE, color=True) if marked else line.rstrip()
 
-        self.heading = row({title: title for title in widths}, _PATH, "")
+        short = _SHORT_TITLES if phone else {}
+        self.heading = row({title: short.get(title, title) for title in widths}, short.get(_PATH, _PATH), "")
         self.rows = [
             row(
                 {title: cells[title][index] for title in widths},
@@ -114,16 +112,31 @@ class Table:
         ]
 
 
+def _widths(cells: dict[str, list[str]], columns: int, gap: str, *, phone: bool) -> dict[str, int]:
+    """Return which columns there are, and how wide."""
+    short = _SHORT_TITLES if phone else {}
+    limits = {title: min(limit, _PHONE_LIMIT) if phone else limit for title, limit, _ in _COLUMNS}
+    widths = {
+        title: min(limit, max(map(width, [short.get(title, title), *cells[title]])))
+        for title, limit in limits.items()
+        if title not in _OPTIONAL or any(cells[title])
+    }
+    for title, _, rank in sorted(_COLUMNS, key=lambda column: column[2]):
+        if rank and columns and _total(widths, gap) + _PATH_CELLS > columns:
+            widths.pop(title, None)
+    return widths
+
+
 def _total(widths: dict[str, int], gap: str) -> int:
     return sum(cells + len(gap) for cells in widths.values())
 
 
 def _place(session: Session, cells: int) -> str:
-    """Say machine and directory where there is no room for two columns: `web1:project`."""
+    """Say machine and directory where there is no room for two columns: `web1:project`, no more than half the host."""
     directory = harmless(sessions.base(session.cwd))
     host = harmless(session.host.partition(".")[0])
     room = max(cells - width(directory) - 1, cells // 2)
-    return f"{fit(host, min(room, width(host)))}:{directory}" if host else directory
+    return f"{fit(host, min(room, width(host)))}:{directory}"
 
 
 def _short(path: str, home: str) -> str:

@@ -49,6 +49,7 @@ class ErrorClass(StrEnum):
     UNAVAILABLE = "failed: executable unavailable"
     DENIED = "failed: permission denied"
     IGNORED = "was ignored by the host"
+    AWAY = "failed: nobody answers"
     GONE = "failed: the pane is gone"
     FAILED = "failed"
 
@@ -257,6 +258,16 @@ class Setup(NamedTuple):
     notices: Callable[[], Mapping[str, str]] = dict
     place: Place | None = None
     session: str = ""
+
+
+def host_id(environ: Mapping[str, str], name: str) -> str:
+    """Return an id that a host has put into the environment, or nothing where it is missing or can be no id.
+
+    It becomes an argument of a command and a name on a screen: one that would be an option, or that could not be
+    printed, is none.
+    """
+    value = environ.get(name, "").strip()[:ID_BYTES]
+    return value if value.isprintable() and not value.startswith("-") else ""
 
 
 def new_session() -> str:

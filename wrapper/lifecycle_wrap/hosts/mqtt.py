@@ -86,7 +86,7 @@ class Mqtt(Host):
             link.pass_on(self._line(event))
         self.notice = f"{self._broker.url}: {link.problem}" if link.problem else ""
         if link.problem:
-            raise HostError(ErrorClass.UNAVAILABLE)
+            raise HostError(ErrorClass.AWAY)
 
     def release(self, event: LifecycleEvent, call: Call) -> None:
         """Remove the record and say goodbye, so that the last will is not sent."""

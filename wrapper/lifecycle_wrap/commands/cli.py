@@ -103,8 +103,10 @@ def replay(
         else:
             for change in replays.state_changes(with_progress(recording), session):
                 print(replays.as_json(change) if json else replays.as_row(change))
-    except (RecordingError, replays.UnknownProfileError) as error:
+    except RecordingError as error:
         raise fail(str(error)) from None
+    except replays.UnknownProfileError as error:
+        raise fail(str(error), USAGE_ERROR) from None
     except OSError as error:
         raise fail(f"{svg}: cannot be written ({error.strerror}); name a file that can") from None
 

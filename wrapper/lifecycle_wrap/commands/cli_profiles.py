@@ -55,8 +55,10 @@ def explain(
             return
         for reason in explaining.reasons(with_progress(recording), session):
             print(print_reason(reason))
-    except (RecordingError, replays.UnknownProfileError) as error:
+    except RecordingError as error:
         raise fail(str(error)) from None
+    except replays.UnknownProfileError as error:
+        raise fail(str(error), USAGE_ERROR) from None
 
 
 profiles = typer.Typer(

@@ -157,7 +157,7 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
                     raise RecordingError(path, number, "is too long", f"a line has at most {MAX_LINE} characters")
                 yield number, line
     except (OSError, EOFError, zlib.error) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        reason = getattr(error, "strerror", None) or "it is no whole gzip file"
         raise RecordingError(path, 0, f"cannot be read ({reason})", "check the path and the file") from None
     except UnicodeDecodeError:
         raise RecordingError(path, 0, "is not UTF-8", "an asciicast is JSON in UTF-8") from None

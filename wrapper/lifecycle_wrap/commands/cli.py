@@ -14,7 +14,7 @@ import typer  # noqa: TID253  # this module is only imported once no agent waits
 from lifecycle_wrap import __version__
 
 from . import cli_profiles, cli_sessions, cli_setup
-from .command_line import EPILOG, USAGE_ERROR, fail, help_text
+from .command_line import EPILOG, USAGE_ERROR, add, fail, help_text
 
 app = typer.Typer(
     name="lifecycle-wrap",
@@ -70,7 +70,6 @@ SignalsOption = Annotated[
 ]
 
 
-@app.command()
 def replay(
     file: RecordingPath,
     json: Annotated[bool, typer.Option("--json", help="One JSON object per state change.")] = False,
@@ -87,7 +86,10 @@ def replay(
 ) -> None:
     """Tell the states of a recording, as a live run would have.
 
-    Examples: lifecycle-wrap replay --timeline demo.cast, lifecycle-wrap replay --svg demo.svg --at 12 demo.cast
+    Examples:
+      lifecycle-wrap replay demo.cast
+      lifecycle-wrap replay --timeline demo.cast
+      lifecycle-wrap replay --svg demo.svg --at 12 demo.cast
     """
     from lifecycle_wrap.recordings.progress import with_progress
     from lifecycle_wrap.recordings.recording import RecordingError
@@ -111,27 +113,27 @@ def replay(
         raise fail(f"{svg}: cannot be written ({error.strerror}); name a file that can") from None
 
 
-@app.command()
 def demo(
     auto: Annotated[bool, typer.Option("--auto", help="Let the demo agent play its user too.")] = False,
 ) -> None:
     """Run a small scripted agent under the wrapper, and show what a host around it is told.
 
-    Example: lifecycle-wrap demo
+    Example:
+      lifecycle-wrap demo
     """
     from .demo import demo as run_demo
 
     raise typer.Exit(run_demo(auto=auto))
 
 
-@app.command()
 def status(
     json: Annotated[bool, typer.Option("--json", help="As one JSON object.")] = False,
     config: Annotated[Path | None, typer.Option("--config", metavar="FILE", help="As in a normal run.")] = None,
 ) -> None:
     """Tell which hosts an agent started here would be reported to, and why; only the terminal is asked who it is.
 
-    Example: lifecycle-wrap status
+    Example:
+      lifecycle-wrap status
     """
     import os
     import sys
@@ -148,11 +150,11 @@ def status(
     print(found.to_json() if json else found.to_text())
 
 
-@app.command()
 def reset() -> None:
     """Repair the terminal after a program that was killed: its modes, its keys, its colours; nothing is erased.
 
-    Example: lifecycle-wrap reset
+    Example:
+      lifecycle-wrap reset
     """
     import os
 
@@ -168,7 +170,6 @@ def reset() -> None:
         raise fail(f"reset: there is no terminal ({error.strerror}); run it in the one to be repaired") from None
 
 
-@app.command()
 def record(
     file: Annotated[Path, typer.Argument(metavar="FILE.cast", help="Where the asciicast v2 goes.")],
     agent: Annotated[list[str], typer.Argument(metavar="-- AGENT [ARGS]...", help="The agent and its arguments.")],
@@ -186,7 +187,9 @@ def record(
 ) -> None:
     """Run an agent as usual and record it as an asciicast.
 
-    Example: lifecycle-wrap record --annotate demo.cast -- claude
+    Examples:
+      lifecycle-wrap record session.cast -- claude
+      lifecycle-wrap record --annotate --scrub turn.cast -- claude
     """
     from lifecycle_wrap.arguments import Options
     from lifecycle_wrap.recordings.recorder import MARKER_KEYS, RecorderOptions
@@ -202,6 +205,8 @@ def record(
     raise typer.Exit(recording.record(options, recorder, agent, overwrite=overwrite))
 
 
+for command in (replay, demo, status, reset, record):
+    add(app, command)
 cli_profiles.add_to(app)
 cli_sessions.add_to(app)
 cli_setup.add_to(app)

@@ -98,7 +98,7 @@ def profiles_show(name: Annotated[str, typer.Argument(metavar="NAME", help="A na
     """Print a profile's TOML: a start for one of your own.
 
     Example:
-      lifecycle-wrap profiles show claude > ~/.config/lifecycle-wrap/profiles/claude.toml
+      lifecycle-wrap profiles show claude > claude.toml
     """
     from lifecycle_wrap.catalog import user_catalog
 

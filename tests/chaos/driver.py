@@ -107,6 +107,8 @@ class Driver:
     def _finish(self) -> None:
         end = self._plan.end
         self.codes = _codes(end, self._plan.ignores)
+        if self._plan.closed == "stdin":  # the agent runs in our place, and ends as itself
+            self.codes |= {128 - code for code in self.codes}
         if self._plan.orderly and self._plan.closed != "stdin":
             self._read_on(0.0)
             self._settle(None)

@@ -84,17 +84,17 @@ class Laws:
             terminal.run([*WRAPPER, "reset"], self._around.environ)
         blind = self._killed or plan.limited or bool(plan.own_fault) or not plan.stream.startswith(SAVE_TITLE)
         after, before = left_behind(terminal, title=not blind)
-        if inside := bool(plan.faults & {"tmux", "herdr"}):
-            # We take it for a pane of theirs, which starts otherwise than a bare Ghostty and draws neither of these.
+        # In a pane of theirs we are not in a Ghostty, and the reset of last resort does not know where it is.
+        if roughly := bool(plan.faults & {"tmux", "herdr"}) or self._killed or plan.limited:
             for name in ("title", "pointer"):
                 del after[name], before[name]
             after["dump"] = str(after["dump"]).replace("\x1b[?1007l", "")
-        if self._killed:  # `reset` cannot take origin mode back without moving the cursor
+        if self._killed or plan.limited:  # it cannot take origin mode back without moving the cursor
             after["dump"] = str(after["dump"]).replace("\x1b[?6h", "")
         for name in before:
             if after[name] != before[name]:
                 yield f"the terminal's {name} is {after[name]!r}, and was {before[name]!r}"
-        if not inside and (progress := [state for state, _ in terminal.engine.progress][-1:]) not in ([], [0]):
+        if not roughly and (progress := [state for state, _ in terminal.engine.progress][-1:]) not in ([], [0]):
             yield f"progress stands at {progress}"
 
     def _output(self) -> Iterator[str]:
@@ -104,7 +104,7 @@ class Laws:
         whole = sent[:written]
         if not quiet:
             sent, came, whole = (OURS.sub(b"", data) for data in (sent, came, whole))
-        if "stall" in self._plan.faults:  # then answers may come after we have left, and a shell echoes them
+            # Answers that take a loaded machine too long come when we have left, and a shell's terminal echoes them.
             came = ECHOED.sub(b"", came)
         length, wrong = came_through(sent, came, stops=driver.stops)
         if wrong:

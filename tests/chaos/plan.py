@@ -125,17 +125,18 @@ def draw(seed: int, only: Collection[str] = (), stall: float = 0.5) -> Plan:
     if "pump" in own_fault:
         faults -= {"suspend"}  # job control is given up then
     if "closed" in faults:
-        faults -= {"suspend", "hang-up", "kill", "disk"}
+        faults -= {"suspend", "hang-up", "kill", "disk", "descriptors", "memory"}
     chunks: list[bytes] = []
     steps = tuple(_steps(random, faults, stall, chunks))
+    end = _end(random, faults)
     return Plan(
         seed=seed,
         faults=faults,
         stream=b"".join(chunks),
         steps=steps,
-        end=_end(random, faults),
+        end=end,
         orderly=random.random() < 0.6,
-        ignores=bool(faults & {"signals", "hang-up"}) and random.random() < 0.15,
+        ignores=end.verb in ("signal us", "hang up") and random.random() < 0.15,
         sinks=tuple(random.sample(sorted(SINK_FAULTS), random.randrange(1, 4))) if "sinks" in faults else (),
         own_fault=own_fault,
         clock="clock" in faults,

@@ -94,10 +94,12 @@ def _tell_user(lines: Sequence[str]) -> None:
 
 
 def _run_in_pty(options: Options, path: str, argv: Sequence[str], environ: Mapping[str, str]) -> int:
-    from .pty import relay  # noqa: F401  # for the day when there is no memory to load it
+    # The relay and the reset are for the day when there is no memory and no descriptor left to load them.
+    from .pty import relay  # noqa: F401
     from .pty.child import Child, exit_code
     from .pty.outer import Outer
     from .pty.signals import SignalPipe
+    from .terminal import reset  # noqa: F401
 
     gc.disable()  # until everything is loaded: what start-up makes is no garbage
     outer = Outer(environ)

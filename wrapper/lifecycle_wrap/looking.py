@@ -133,5 +133,5 @@ class Blind(Observer):
 
         try:
             return reset_bytes(os.environ) + BELOW_ALL
-        except (ImportError, MemoryError):  # no memory for the table of terminals
+        except Exception:  # no memory, or no descriptor, to load the table of terminals
             return RESET + BELOW_ALL

@@ -194,20 +194,20 @@ class Manager:
         self._log(f"lifecycle-wrap: host {json.dumps(host)} {text}")
 
     def _search(self, discover: Callable[[Lookup], Iterable[Host]], lookup: Lookup) -> None:
-        found: list[Host] = []
+        found: list[Worker] = []
         without: list[str] = []
         try:
-            found = list(discover(lookup))
+            from .worker import Worker
+
+            found = [Worker(host, self) for host in discover(lookup)]
         except Exception:
             self.crashed("search")
-        from .worker import Worker
-
         with self._lock:
             self._searching = False
             self._progress.notify_all()
             if self._closed:
                 return
-            self._workers = [Worker(host, self) for host in found]
+            self._workers = found
             waiting = sorted([*self._backlog, *([self._state] if self._state else [])], key=lambda e: e.sequence)
             self._backlog.clear()
             for worker in self._workers:

@@ -52,6 +52,7 @@ class Watch:
         self._unlooked: list[tuple[bool, bytes]] = []
         self._undecided = b""
         self._follower: Observer = Blind()
+        self._failed: Observer | None = None
         self._looking = b""
         self._looked = 0
         self._patience: float | None = None
@@ -220,7 +221,7 @@ class Watch:
             self.tell(lambda observer, now: observer.close())
             return
         try:
-            self._follower.close()
+            (self._failed or self._follower).close()
         except Exception as error:
             self._log.fault("what the observer held may not be released:", error)
 
@@ -273,7 +274,7 @@ class Watch:
         if error is not None:
             self._log.fault("observation is off for the rest of this session:", error)
         if observer is not None:
-            self._follower = observer
+            self._follower = self._failed = observer
             self._give_up_held(observer)
         for data in (self._looking, *(data for is_input, data in unlooked if not is_input)):
             self._follow(data)
@@ -281,7 +282,7 @@ class Watch:
 
     def _withdraw(self) -> None:
         try:
-            self.to_outer += self._follower.withdraw()
+            self.to_outer += (self._failed or self._follower).withdraw()
         except Exception as error:
             self._log.fault("what was shown may stand until the end:", error)
 

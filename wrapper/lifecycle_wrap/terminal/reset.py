@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import os
 import termios
-from collections.abc import Mapping
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 BELOW_ALL = b"\x1b[999B\r\n"
 """Brings the cursor to a new line at the bottom: below whatever was drawn."""

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from lifecycle_wrap.broker_config import FIELDS, Address, Broker
+from lifecycle_wrap.commands import sessions
 from lifecycle_wrap.config import parse_config
 from lifecycle_wrap.hosts import mqtt
 from lifecycle_wrap.hosts.base import HostError
@@ -27,10 +28,13 @@ from lifecycle_wrap.projection import Kind
 from tests.support import mosquitto
 from tests.support.events import event
 from tests.support.fleet import Aboard
-from tests.support.mosquitto import Follower, Mosquitto, needs_mosquitto
-from tests.support.registered import next_line
+from tests.support.mosquitto import Follower, Mosquitto, configure, free_port, needs_mosquitto
+from tests.support.orders import Orders
+from tests.support.registered import next_line, run
 from tests.support.tcp_proxy import TcpProxy
+from tests.support.terminal import isolated_environment
 from tests.support.waiting import wait_until
+from tests.support.wrapped_agent import Wrapped
 
 pytestmark = needs_mosquitto
 
@@ -329,3 +333,23 @@ def test_a_table(url: str, address: Address) -> None:
     config, problems = parse_config(f"[lifecycle.broker]\nurl = '{url}'\nfields = ['cwd', 'agent']\n", "c.toml")
     assert problems == ()
     assert config.broker == Broker(address, fields=("agent", "cwd"))
+
+
+def test_an_agent_notices_nothing_of_a_broker_that_is_away(tmp_path: Path) -> None:
+    environ = isolated_environment(tmp_path, LIFECYCLE_WRAP_DEBUG="1")
+    address = Address("127.0.0.1", free_port(), False)
+    configure(environ, address)
+    log = tmp_path / ".local/state/lifecycle-wrap/lifecycle-wrap.log"
+    with Orders(tmp_path) as orders, Wrapped(orders.argv, environ) as wrapped:
+        for state in ("working", "idle", "working", "blocked"):
+            orders.give(f"state {state}")
+            wait_until(
+                lambda state=state: [one.state for one in sessions.running(environ)] == [state],  # type: ignore[misc]
+                "the register",
+            )
+        notices = json.loads(run(environ, "status", "--json").stdout)["notices"]
+        assert [(one["host"], one["text"]) for one in notices] == [("mqtt", f"{address}: Connection refused")]
+        orders.give("exit 3")
+        assert wrapped.wait() == 3
+    assert log.read_text().count("\n") == 1
+    assert log.read_text().endswith('host "mqtt" send failed: nobody answers\n')

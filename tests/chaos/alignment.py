@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-OURS = re.compile(rb"\x1b\](?:9;4;|7501;)[^\x07\x1b\x18\x1a]*(?:\x07|\x1b\\)|\x1b\[>q\x1b\]7501;\?\x1b\\\x1b\[c")
-"""What we may write to the terminal or take from the agent while it runs: progress, program status, our questions."""
+OURS = re.compile(rb"\x1b\](?:9;4;|7501;)[^\x07\x1b\x18\x1a]*(?:\x07|\x1b\\)|\x1b\[>q\x1b\]7501;\?\x1b\\\x1b\[c|\x18")
+"""What we may write to the terminal or take from the agent while it runs: progress, program status, our questions; and
+the CAN that stands for a sequence taken out which has cut another one."""
 ANSWERS = re.compile(rb"\x1bP>\|[^\x07\x1b]*(?:\x07|\x1b\\)|\x1b\]7501;\?(?:\x07|\x1b\\)|\x1b\[\?[0-9;]*c")
 """What a terminal answers to our questions."""
 

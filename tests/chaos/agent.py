@@ -5,6 +5,7 @@ usage: agent.py FOLDER default|ignores
 FOLDER holds `stream`, all that it may print, and the FIFO `orders`, whose lines are
 
     write SIZE CHUNK    print the next SIZE bytes, at most CHUNK with one call
+    rest MILLISECONDS   do nothing for so long
     stop NUMBER         stop its process group by that signal
     signal NUMBER       signal itself
     exit CODE
@@ -20,9 +21,10 @@ import select
 import signal
 import sys
 import termios
+import time
 import tty
 
-ENDING = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
+IGNORED = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)
 SIZE_BYTES = 8
 
 
@@ -85,6 +87,8 @@ class Agent:
     def _begin(self, verb: str, values: list[int]) -> None:
         if verb == "write":
             self._to_write, self._chunk = values
+        elif verb == "rest":
+            time.sleep(values[0] / 1000)
         elif verb == "stop":
             os.killpg(os.getpgrp(), values[0])
         elif verb == "signal":
@@ -94,7 +98,7 @@ class Agent:
 def main() -> int:
     """Obey."""
     folder, manner = sys.argv[1:]
-    for number in ENDING:
+    for number in IGNORED:
         signal.signal(number, signal.SIG_IGN if manner == "ignores" else signal.SIG_DFL)
     try:
         tty.setraw(0)

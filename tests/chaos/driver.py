@@ -6,7 +6,6 @@ import contextlib
 import os
 import resource
 import signal
-import sys
 import termios
 import threading
 from pathlib import Path
@@ -16,12 +15,11 @@ import psutil
 from tests.support.real_terminal import RealTerminal
 from tests.support.waiting import wait_until
 
-from .agent import SIZE_BYTES
+from .orders import AGENT, Orders
 from .plan import Plan, Step
 from .surroundings import Surroundings
 
 LOCAL_MODES = 3
-AGENT = Path(__file__).with_name("agent.py")
 
 
 class Stuck(AssertionError):
@@ -37,10 +35,9 @@ class Driver:
         folder: where the agent's files are.
 
     Attributes:
-        argv: the agent's command line.
+        orders: the agent.
         started: the agent obeys.
         codes: the exit codes that are right.
-        ordered: how many bytes the agent was told to print.
         stops: how often it was stopped.
         ended_orderly: it had read and printed everything when the end came.
         typed_before_end: how many bytes were typed until then.
@@ -49,13 +46,9 @@ class Driver:
     def __init__(self, plan: Plan, around: Surroundings, folder: Path) -> None:
         self._plan = plan
         self._around = around
-        self._folder = folder / "agent"
-        self._folder.mkdir()
-        (self._folder / "stream").write_bytes(plan.stream)
-        os.mkfifo(self._folder / "orders")
-        self._orders = os.open(self._folder / "orders", os.O_RDWR)
-        manner = "ignores" if plan.ignores else "default"
-        self.argv = [sys.executable, "-I", "-S", str(AGENT), str(self._folder), manner]
+        files = folder / "agent"
+        files.mkdir()
+        self.orders = Orders(files, plan.stream, ignores=plan.ignores)
         self._done: list[str] = []
         self._terminal: RealTerminal | None = None
         self._agent = 0
@@ -63,7 +56,6 @@ class Driver:
         self._stalled = False
         self.started = False
         self.codes: set[int] = set()
-        self.ordered = 0
         self.stops = 0
         self.ended_orderly = False
         self.typed_before_end = 0
@@ -73,14 +65,6 @@ class Driver:
         """Tell whether a step was done."""
         return verb in self._done
 
-    def written(self) -> int:
-        """Return how many bytes the agent has printed."""
-        return int.from_bytes(self._read("written")[:SIZE_BYTES], "big")
-
-    def received(self) -> bytes:
-        """Return what the agent has read."""
-        return self._read("received")
-
     def play(self, terminal: RealTerminal) -> None:
         """Do all steps, the end, and wait for it.
 
@@ -88,8 +72,8 @@ class Driver:
             Stuck: something did not happen in time.
         """
         self._terminal = terminal
-        self._wait((self._folder / "ready").exists, "the agent's start")
-        self.started = (self._folder / "ready").exists()
+        self._wait(self.orders.is_ready, "the agent's start")
+        self.started = self.orders.is_ready()
         if self.started:
             self._agent = self._find_agent()
             for step in self._plan.steps:
@@ -99,10 +83,6 @@ class Driver:
         self._wait(lambda: terminal.status is not None, "the end")
         with contextlib.suppress(OSError):
             terminal.wait()
-
-    def close(self) -> None:
-        """Let go of the agent."""
-        os.close(self._orders)
 
     def _finish(self) -> None:
         end = self._plan.end
@@ -128,15 +108,13 @@ class Driver:
         verb, value = step
         self._done.append(verb)
         if verb.startswith("agent "):
-            self._order(f"{verb.removeprefix('agent ')} {int(value)}")
+            self.orders.give(f"{verb.removeprefix('agent ')} {int(value)}")
         else:
             with contextlib.suppress(ProcessLookupError):
                 getattr(self, "_" + verb.replace(" ", "_"))(value)
 
     def _write(self, value: tuple[int, int]) -> None:
-        size, chunk = value
-        self.ordered += size
-        self._order(f"write {size} {chunk}")
+        self.orders.write(*value)
 
     def _type(self, data: bytes) -> None:
         if self._plan.closed == "stdin":
@@ -149,9 +127,9 @@ class Driver:
 
     def _settle(self, _: object) -> None:
         if not self._stalled:
-            self._wait(lambda: self.written() >= self.ordered, "the agent's output")
+            self._wait(lambda: self.orders.written() >= self.orders.ordered, "the agent's output")
             if self._plan.closed != "stdin":
-                self._wait(lambda: len(self.received()) >= self._typed, "the agent's input")
+                self._wait(lambda: len(self.orders.received()) >= self._typed, "the agent's input")
 
     def _resize(self, size: tuple[int, int]) -> None:
         self.terminal.resize(*size)
@@ -176,7 +154,7 @@ class Driver:
         if who == "we":
             self._wait(lambda: self._is_stopped_by(number), "the stop")
         elif who == "agent":
-            self._order(f"stop {int(number)}")
+            self.orders.give(f"stop {int(number)}")
         else:
             os.kill(self._agent, number)
         self._wait(lambda: self.terminal.stopped, "the stop")
@@ -235,13 +213,6 @@ class Driver:
         number = getattr(resource, name)
         hard = resource.prlimit(self.terminal.pid, number)[1]
         resource.prlimit(self.terminal.pid, number, (limit if hard < 0 else min(limit, hard), hard))
-
-    def _order(self, order: str) -> None:
-        os.write(self._orders, f"{order}\n".encode())
-
-    def _read(self, name: str) -> bytes:
-        path = self._folder / name
-        return path.read_bytes() if path.exists() else b""
 
     def _find_agent(self) -> int:
         mine = [p for p in self._around.place.processes() if str(AGENT) in p.cmdline() and p.cmdline()[1] == "-I"]

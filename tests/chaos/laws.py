@@ -99,8 +99,8 @@ class Laws:
 
     def _output(self) -> Iterator[str]:
         driver, terminal, quiet = self._driver, self._terminal, self._plan.quiet
-        sent, came = self._plan.stream[: driver.ordered], bytes(terminal.output)
-        written = driver.written()
+        sent, came = self._plan.stream[: driver.orders.ordered], bytes(terminal.output)
+        written = driver.orders.written()
         whole = sent[:written]
         if not quiet:
             sent, came, whole = (OURS.sub(b"", data) for data in (sent, came, whole))
@@ -112,12 +112,12 @@ class Laws:
         wanted = len(whole) - (0 if quiet else CUT_AT_MOST)
         if length < wanted and self._plan.end.verb not in ("hang up", "kill us"):
             yield f"{length} of {len(whole)} bytes of output came out, not {whole[length : length + 80]!r}"
-        if self._plan.orderly and driver.ended_orderly and written != driver.ordered:
-            yield f"the agent could print {written} of {driver.ordered} bytes"
+        if self._plan.orderly and driver.ended_orderly and written != driver.orders.ordered:
+            yield f"the agent could print {written} of {driver.orders.ordered} bytes"
 
     def _input(self) -> Iterator[str]:
         driver = self._driver
-        sent, received = bytes(self._terminal.sent), driver.received()
+        sent, received = bytes(self._terminal.sent), driver.orders.received()
         if not self._plan.quiet:
             sent, received = ANSWERS.sub(b"", sent), ANSWERS.sub(b"", received)
         if not sent.startswith(received):

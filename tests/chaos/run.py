@@ -41,7 +41,7 @@ def run(seed: int, only: Collection[str] = (), stall: float = 0.5) -> Result:
     around = Surroundings(plan, folder)
     driver = Driver(plan, around, folder)
     try:
-        with RealTerminal(around.argv(driver.argv), around.environ) as terminal:
+        with RealTerminal(around.argv(driver.orders.argv), around.environ) as terminal:
             around.seat(terminal.pid)
             try:
                 driver.play(terminal)
@@ -50,7 +50,7 @@ def run(seed: int, only: Collection[str] = (), stall: float = 0.5) -> Result:
             except Stuck as stuck:
                 violations = (str(stuck),)
     finally:
-        driver.close()
+        driver.orders.close()
         around.close()
         shutil.rmtree(folder, ignore_errors=True)
     return Result(seed, tuple(sorted(plan.faults)), time.monotonic() - begin, violations)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -33,7 +35,7 @@ from tests.support.orders import Orders
 from tests.support.registered import next_line, run
 from tests.support.tcp_proxy import TcpProxy
 from tests.support.terminal import isolated_environment
-from tests.support.waiting import wait_until
+from tests.support.waiting import DEADLINE, wait_until
 from tests.support.wrapped_agent import Wrapped
 
 pytestmark = needs_mosquitto
@@ -142,6 +144,42 @@ def test_a_session_that_is_cut_off_is_gone(server: Mosquitto, table: Broker, see
     wait_until(lambda: seen.states() == ["gone"], "the last will")
     (will,) = map(validated, seen.values.values())
     assert (will["kind"], will["sequence"], will["agent"]) == ("release", LAST_SEQUENCE, "claude")
+
+
+def test_a_state_that_is_told_again_does_not_take_back_a_bell(table: Broker, seen: Follower) -> None:
+    session = Aboard(table, {})
+    state = event("working", sequence=5)
+    session.host.publish(state, mqtt.Call(DEADLINE))
+    session.host.publish(event("working", kind=Kind.ATTENTION, sequence=6), mqtt.Call(DEADLINE))
+    wait_until(lambda: [one["attention"] for one in seen.messages()] == [1], "the bell")
+    topic = session.host._topics.state
+    seen.values.pop(topic)
+    session.host.publish(state, mqtt.Call(DEADLINE))
+    wait_until(lambda: seen.messages(), "the state again")
+    assert [(one["attention"], one["sequence"]) for one in seen.messages()] == [(1, 6)]
+    session.end()
+
+
+def test_a_server_that_is_no_broker(tmp_path: Path) -> None:
+    """Whatever it sends, it costs the connection, and nothing is written to the terminal."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        table = Broker(Address("127.0.0.1", server.getsockname()[1], False))
+        session = mqtt.Mqtt(mqtt.Setup({}, options={"broker": table}))
+        thread = threading.Thread(target=lambda: session.publish(event("working"), mqtt.Call(DEADLINE)), daemon=True)
+        with pytest.MonkeyPatch.context() as patch:
+            broken: list[object] = []
+            patch.setattr(threading, "excepthook", lambda args: broken.append(args.exc_type))
+            thread.start()
+            for answer in (b"\x20\x03\x00\x00\x05", b"HTTP/1.1 400 Bad Request\r\n\r\n", b"\xff" * 100, b""):
+                connection, _ = server.accept()
+                connection.sendall(answer)
+                connection.shutdown(socket.SHUT_WR)
+                connection.close()
+            thread.join(DEADLINE)
+            assert broken == [HostError], "only the worker's own, which its worker takes"
+        assert session.link is not None
+        assert session.link.is_alive()
+        session.link.stop()
 
 
 def test_a_broker_that_is_away_is_told_once_and_gets_the_newest_state(tmp_path: Path) -> None:

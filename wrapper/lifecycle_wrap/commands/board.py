@@ -27,10 +27,11 @@ from lifecycle_wrap.hosts.broker import (
     all_sessions,
     check,
     parse_topic,
+    segment,
     topics,
 )
 from lifecycle_wrap.hosts.broker_link import Link
-from lifecycle_wrap.hosts.records import RECORD_LIMIT, Session
+from lifecycle_wrap.hosts.records import Session
 from lifecycle_wrap.projection import CWD_LIMIT, clean, format_timestamp
 
 from .tail import Line
@@ -39,6 +40,9 @@ if TYPE_CHECKING:
     from paho.mqtt.client import Client, MQTTMessage
 
     from lifecycle_wrap.broker_config import Broker
+
+MESSAGE_LIMIT = 32 * 1024
+"""The most bytes of a message; of ours only the working directory can be long, and that is half of it at most."""
 
 MOST_SESSIONS = 250_000
 """More are not listed: some 2 KiB each are half a gigabyte."""
@@ -96,6 +100,7 @@ class Board(Link):
         own = topics(broker, environ, "")
         self.here = (own.user, own.host)
         self._usual = self.interval
+        self._follows = events
         self._filters = [(all_sessions(broker.prefix, STATE), 1)]
         self._filters += [(all_sessions(broker.prefix, EVENTS), 0)] if events else []
         self._lock = threading.Lock()
@@ -186,7 +191,7 @@ class Board(Link):
         self._came = time.monotonic()
         self._listed += self._is_listing
         parsed = parse_topic(self._broker.prefix, message.topic)
-        if parsed is None or len(message.payload) > RECORD_LIMIT:
+        if parsed is None or len(message.payload) > MESSAGE_LIMIT:
             return
         where, last = parsed
         with self._lock:
@@ -258,6 +263,8 @@ class Board(Link):
         self._entries[where] = _Entry(session, sequence, time.monotonic() - told, self._round, gone)
 
     def _note(self, where: Topics, table: dict[str, Any]) -> None:
+        if not self._follows:
+            return
         # Escaped, so that nothing in it can drive a terminal.
         text = json.dumps(table, separators=(",", ":")).encode() + b"\n"
         self._lines.append(Line(table["sequence"], str(table.get("timestamp")), text, where.session))
@@ -289,5 +296,5 @@ def _session(where: Topics, table: Mapping[str, Any], gone: bool, told: float) -
         session = Session(where.session, True, record | {"event": record})
     except (KeyError, TypeError):
         return None
-    session.user, session.host = where.user, where.host
+    session.user, session.host = segment(where.user), segment(where.host)
     return session

@@ -118,7 +118,7 @@ def moment(timestamp: str) -> float:
     """Return the seconds since the epoch of an RFC 3339 timestamp of ours; 0 for anything else."""
     try:
         return datetime.fromisoformat(timestamp).timestamp()
-    except ValueError:
+    except (ValueError, OverflowError):
         return 0.0
 
 

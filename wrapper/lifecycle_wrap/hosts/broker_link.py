@@ -134,7 +134,7 @@ class Link(threading.Thread):
             self.problem = "its name cannot be resolved"
         except TimeoutError:
             self.problem = "it does not answer"
-        except (OSError, ValueError) as error:
+        except Exception as error:  # the library meets what a broker sends with any; this thread must not write of it
             self.problem = getattr(error, "reason", None) or getattr(error, "strerror", None) or "it cannot be reached"
         finally:
             if client is not None and (open_socket := client.socket()) is not None:

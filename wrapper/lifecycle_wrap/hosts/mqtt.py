@@ -77,9 +77,8 @@ class Mqtt(Host):
         """Have the connection's thread tell it; the first time wait whether there is a connection."""
         link = self.link = self.link or self._start(event)
         if event.kind in _RECORDED and (event.kind is Kind.STATE or self._state is not None):
-            self._history.take(event)
-            self._state = event if event.kind is Kind.STATE else replace(event, kind=Kind.STATE, turn_id="")
-            link.tell(self._line(self._state, **self._history.facts(self._state)), self._will(event))
+            state = self._state = self._newest(event)
+            link.tell(self._line(state, **self._history.facts(state)), self._will(state))
         with call.aborting(link.tried.set):
             link.tried.wait(call.remaining)
         if event.kind is not Kind.STATE:
@@ -97,6 +96,13 @@ class Mqtt(Host):
             self.link.left.wait(min(call.remaining, GOODBYE_SECONDS) if self.link.connecting else call.remaining)
         if not self.link.left.is_set():
             raise HostError(ErrorClass.TIMED_OUT)
+
+    def _newest(self, event: LifecycleEvent) -> LifecycleEvent:
+        """Return what the record tells now; a state that is told again may be older than a bell that came since."""
+        if self._state is not None and event.sequence <= self._state.sequence:
+            return self._state
+        self._history.take(event)
+        return event if event.kind is Kind.STATE else replace(event, kind=Kind.STATE, turn_id="")
 
     def _start(self, event: LifecycleEvent) -> Teller:
         link = Teller(self._broker, self._topics, self._will(event), self.setup.environ)

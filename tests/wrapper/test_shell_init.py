@@ -46,11 +46,11 @@ def line_for(command: str, file: str) -> str:
 class Home:
     """A new user's home directory, with the program and one agent on PATH."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, program: Path) -> None:
         self.folder = folder
         bin = folder / "bin"
         bin.mkdir()
-        (bin / "lifecycle-wrap").symlink_to(Path(sys.executable).with_name("lifecycle-wrap"))
+        (bin / "lifecycle-wrap").symlink_to(program)
         (bin / "claude").write_text(AGENT)
         (bin / "claude").chmod(0o755)
         self.environ = isolated_environment(folder, PATH=f"{bin}:/usr/local/bin:/usr/bin:/bin")
@@ -68,11 +68,38 @@ class Home:
 
 @pytest.fixture
 def home(tmp_path: Path) -> Home:
-    return Home(tmp_path)
+    return Home(tmp_path, Path(sys.executable).with_name("lifecycle-wrap"))
+
+
+@pytest.fixture(scope="module")
+def installed_program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The program as pip installs it from a copy of this repository into a new environment."""
+    folder = tmp_path_factory.mktemp("installed")
+    root = Path(__file__).parents[2]
+    for part in ("wrapper", "detectors"):
+        shutil.copytree(root / part, folder / "source" / part, ignore=shutil.ignore_patterns("__pycache__"))
+    for part in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(root / part, folder / "source")
+    subprocess.run([sys.executable, "-m", "venv", folder / "venv"], check=True)
+    subprocess.run([folder / "venv" / "bin" / "pip", "install", "--quiet", folder / "source"], check=True)
+    return folder / "venv" / "bin" / "lifecycle-wrap"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shell", SHELLS)
+def test_a_new_user_installs_it_and_adds_one_line(installed_program: Path, tmp_path: Path, shell: str) -> None:
+    home = Home(tmp_path, installed_program)
+    del home.environ["PYTHONPATH"]
+    adopt(home, shell)
 
 
 @pytest.mark.parametrize("shell", SHELLS)
 def test_a_new_user_adds_one_line(home: Home, shell: str) -> None:
+    adopt(home, shell)
+
+
+def adopt(home: Home, shell: str) -> None:
+    """Be a user who adds the line, starts a new shell, runs an agent and looks at it from elsewhere."""
     file, prompt = START_UP[shell]
     home.write(file, f"{prompt}{line_for('shell-init', file)}\n{line_for('completion', file)}\n")
     home.write("~/script", f"#!/usr/bin/env {shell}\nclaude from script\n")

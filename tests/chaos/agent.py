@@ -103,7 +103,7 @@ def main() -> int:
     try:
         tty.setraw(0)
     except (OSError, termios.error):
-        os.close(os.open(f"{folder}/no-terminal", os.O_CREAT))
+        os.open("/dev/null", os.O_RDONLY)  # where stdin is closed it takes its number, so that no other file does
     agent = Agent(folder)
     os.close(os.open(f"{folder}/ready", os.O_CREAT))
     return agent.obey()

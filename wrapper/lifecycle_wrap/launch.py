@@ -16,6 +16,7 @@ from .program import ProgramError, execute, find_program
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import NoReturn
 
     from .arguments import Options
     from .config import Config
@@ -30,8 +31,9 @@ def run(options: Options, argv: Sequence[str]) -> int:
     """Run an agent under observation, or in our place where there is nothing to observe or no need to.
 
     Returns:
-        The exit status: the agent's, 128+n when signal n ended it, 127 or 126 when it could not be started, 2 for a
-        configuration refused by `--strict`. An agent that runs in our place never returns here.
+        The exit status: 127 or 126 when the agent could not be started, 2 for a configuration refused by `--strict`,
+        the agent's where it ran without a terminal. Otherwise this never returns: the process ends as the agent did,
+        with 128+n when signal n ended it.
     """
     environ = os.environ
     try:
@@ -44,7 +46,7 @@ def run(options: Options, argv: Sequence[str]) -> int:
         if options.strict and (complaints := _complaints(options, environ)):
             _tell_user(complaints)
             return 2
-        return _run_in_pty(options, path, argv, environ)
+        _run_in_pty(options, path, argv, environ)
     except ProgramError as error:
         _tell_user([f"lifecycle-wrap: {error}"])
         return error.status
@@ -93,7 +95,7 @@ def _tell_user(lines: Sequence[str]) -> None:
         return  # the user's terminal is gone; through sys.stderr that would cost the exit status
 
 
-def _run_in_pty(options: Options, path: str, argv: Sequence[str], environ: Mapping[str, str]) -> int:
+def _run_in_pty(options: Options, path: str, argv: Sequence[str], environ: Mapping[str, str]) -> NoReturn:
     # The relay and the reset are for the day when there is no memory and no descriptor left to load them.
     from .pty import relay  # noqa: F401
     from .pty.child import Child, exit_code
@@ -114,7 +116,9 @@ def _run_in_pty(options: Options, path: str, argv: Sequence[str], environ: Mappi
         outer.restore()
         signals.close()
     _tell_user(session.close())
-    return exit_code(status)
+    # Not by way of Python's own end, which has other statuses: 120 where a stream's terminal is gone, SIGABRT where
+    # there is no memory to end the threads that still wait for a host.
+    os._exit(exit_code(status))
 
 
 class _Session:

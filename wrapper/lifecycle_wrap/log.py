@@ -56,6 +56,6 @@ class Log:
             import traceback
 
             told = "".join(traceback.format_exception(error))
-        except (ImportError, MemoryError):  # what we are about to tell of may be that there is no memory
+        except Exception:  # what we are about to tell of may be that there is no memory or no descriptor
             told = type(error).__name__
         self.write(f"{what}\n{told}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from itertools import groupby
 from pathlib import Path
 
 import pexpect
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 from lifecycle_wrap.recordings.recorder import Recorder, RecorderOptions, Scrubber
 from lifecycle_wrap.recordings.recording import open_recording
-from tests.support.terminal import WRAPPER, isolated_environment
+from tests.support.terminal import WRAPPER, isolated_environment, run_to_the_end
 from tests.support.waiting import DEADLINE
 
 AGENT = [sys.executable, str(Path(__file__).parents[1] / "support" / "scripted_agent.py")]
@@ -51,18 +52,29 @@ def test_input_is_recorded_when_asked_for(tmp_path: Path) -> None:
     assert texts(cast, "i") == "x"
 
 
-def test_annotate_marks_the_derived_states(tmp_path: Path) -> None:
+def annotated(folder: Path) -> Path:
+    """Record an agent that idles, then works, each until the state is in the file."""
     steps = [IDLE, "say:one", "for:x", WORKING, "say:two", "for:y"]
-    cast = tmp_path / "out.cast"
+    cast = folder / "out.cast"
     argv = [*WRAPPER, "record", "--annotate", str(cast), "--", *AGENT, *steps]
-    terminal = pexpect.spawn(argv[0], argv[1:], env=isolated_environment(tmp_path), timeout=DEADLINE)
+    terminal = pexpect.spawn(argv[0], argv[1:], env=isolated_environment(folder), timeout=DEADLINE)
     for awaited, typed, mark in ((b"one", b"x", "state:idle"), (b"two", b"y", "state:working")):
         terminal.expect_exact(awaited)
         while mark not in cast.read_text():
             assert terminal.isalive()
         terminal.send(typed)
     terminal.expect(pexpect.EOF)
+    return cast
+
+
+def test_annotate_marks_the_derived_states_and_a_replay_finds_them_again(tmp_path: Path) -> None:
+    cast = annotated(tmp_path)
     assert [event.text for event in open_recording(cast) if event.kind == "m"] == ["state:idle", "state:working"]
+    argv = [*WRAPPER, "replay", "--json", str(cast)]
+    environ = isolated_environment(tmp_path)
+    replayed = subprocess.run(argv, env=environ, capture_output=True, text=True, check=True, timeout=60).stdout
+    states = [json.loads(line)["state"] for line in replayed.splitlines()]
+    assert [state for state, _ in groupby(states)][-2:] == ["idle", "working"]
 
 
 def test_the_marker_key_marks_and_does_not_reach_the_agent(tmp_path: Path) -> None:
@@ -130,6 +142,16 @@ def test_each_line_of_a_recording_is_json(tmp_path: Path) -> None:
     header, *events = cast.read_text(encoding="utf-8").split("\n")[:-1]
     assert json.loads(header)["width"] == 80
     assert [json.loads(line)[1] for line in events] == ["o"] * len(events)
+
+
+def test_asciinema_plays_the_same_output(tmp_path: Path) -> None:
+    """An independent player of the format, in a terminal."""
+    cast, shown = record(tmp_path, [], [r"say:one \u2713\r\n", "for:x", "say:two"], [(b"one", b"x")])
+    environ = isolated_environment(tmp_path, ASCIINEMA_CONFIG_HOME=str(tmp_path))
+    argv = [sys.executable, "-m", "asciinema", "play", "-i", "0.1", str(cast)]
+    played, status = run_to_the_end(argv, environ)
+    assert (played.decode(), status) == (texts(cast, "o"), 0)
+    assert shown.endswith(b"two")
 
 
 def test_asciinema_reads_the_same_output(tmp_path: Path) -> None:

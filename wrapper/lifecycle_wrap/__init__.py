@@ -8,7 +8,7 @@ Where things are:
   of the core, the terminal and the hosts), `foreground`.
 - `terminal/`, what the outer terminal is told; `hosts/`, the adapters of everything else that is told, with
   `projection` (the canonical event), `manager` and `worker` before them.
-- Settings: `config`, `catalog` (profiles on disk), `agents` (which are installed).
+- Settings: `config`, `broker_config`, `catalog` (profiles on disk), `agents` (which are installed).
 - `commands/`, and `recordings/` for those that read or write one; `pytest_plugin` tests profiles on them.
 """
 

@@ -152,6 +152,7 @@ class Link(threading.Thread):
         client = Client(CallbackAPIVersion.VERSION2, self._client_id, protocol=MQTTProtocolVersion.MQTTv5)
         client.connect_timeout = CONNECT_SECONDS
         client.on_connect = self._on_connect
+        client.on_disconnect = self._on_disconnect
         client.on_message = lambda _client, _data, message: self.received(message)
         client.on_publish = lambda _client, _data, mid, _code, _properties: self.acknowledged(mid)
         client.on_subscribe = lambda _client, _data, mid, codes, _properties: self.subscribed(
@@ -180,6 +181,10 @@ class Link(threading.Thread):
         self.problem = ""
         self.connected(client)
         self.tried.set()
+
+    def _on_disconnect(self, _client: Client, _data: Any, _flags: Any, code: Any, _properties: Any) -> None:
+        if code.is_failure and self.online:
+            self.problem = f"the connection is lost ({str(code).lower()})"
 
     def _serve(self, client: Client) -> None:
         """Drive the library until the connection is over."""

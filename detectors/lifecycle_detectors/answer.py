@@ -19,6 +19,10 @@ KEY_DELAY = 0.05
 LATE = 10.0
 """Seconds in which the outer terminal's own answer, coming after ours, is taken out: no line is slower than that."""
 
+MOST_ANSWERS = 1024
+"""Queries that are answered in a session: an agent asks once, and one that asks for ever and never reads the answers
+must not fill the memory with them."""
+
 _REPLY = re.compile(rb"(?P<da1>\x1b\[\?[0-9;]*c)|\x1b\]7501;\?(?:\x07|\x1b\\)")
 _BEGINNING = re.compile(rb"\x1b(?:\[(?:\?[0-9;]{0,64})?|\](?:7|75|750|7501|7501;|7501;\?\x1b?)?)?\Z")
 """The beginning of a reply at the end of the bytes; DA1 replies list up to a dozen numbers."""
@@ -35,6 +39,7 @@ class StatusQueryAnswer:
     def __init__(self) -> None:
         self.outer_answers: bool | None = None
         self._unanswered = 0
+        self._left = MOST_ANSWERS
         self._answer_at = 0.0
         self._answered_for = 0
         """How many answers of ours the outer terminal may still give too."""
@@ -54,6 +59,9 @@ class StatusQueryAnswer:
 
     def saw_query(self, now: float) -> None:
         """The agent's query has gone out to the outer terminal."""
+        if not self._left:
+            return
+        self._left -= 1
         self._unanswered += 1
         self._answer_at = now + PATIENCE
 

@@ -85,7 +85,7 @@ KNOWN: tuple[Known, ...] = (
 
 def reason(size: Size, operations: Operations, difference: Difference) -> str:
     """Return why they disagree, or nothing where no entry, and not all of them together, explain it."""
-    whole = _joined(operations)
+    whole = _joined([size, *operations])  # the size that it is made in counts as a resize
     needed = [known for known in KNOWN if known.leave_out(whole) != whole]
     for known in needed:
         if not difference(size, known.leave_out(whole)):

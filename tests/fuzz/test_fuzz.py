@@ -25,6 +25,13 @@ OTHER_RUNS = 150
 FOUND: list[tuple[str, bytes]] = [
     # Another process came to the foreground after the agent's end, and the profile's change was told.
     ("session", b"\x00\x18\x50\xfb\x00\xfc\x01\xff\x04"),
+    # JSON and TOML that nest deeply, and numbers that are none or too long, went past the errors that were expected.
+    ("register", b"[" * 100_000),
+    ("journal", b'{"sequence": 1e999, "timestamp": ""}\n' + b"[" * 100_000 + b"\n"),
+    ("profile_loader", b"x = " + b"[" * 20_000),
+    ("profile_loader", b"schema = " + b"9" * 5000),
+    ("config_loader", b"x = " + b"[" * 20_000),
+    ("config_loader", b"notify_turn_after = " + b"9" * 5000),
 ]
 
 

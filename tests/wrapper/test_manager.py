@@ -9,6 +9,7 @@ from itertools import pairwise
 
 import pytest
 
+from lifecycle_wrap import worker
 from lifecycle_wrap.hosts.base import Call, ErrorClass, Host, HostError, HostGone
 from lifecycle_wrap.manager import CLOSE_SECONDS, Lookup, Manager
 from lifecycle_wrap.projection import Kind, LifecycleEvent
@@ -26,6 +27,12 @@ class Gate:
     def __call__(self, event: LifecycleEvent, call: Call) -> None:
         self.entered.set()
         assert self.opened.wait(20)
+
+
+@pytest.fixture
+def unlimited(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lets hosts be sent to as often as they can be; `test_rates` holds the limit."""
+    monkeypatch.setattr(worker, "BURST_SECONDS", 0.0)
 
 
 def test_states_then_release_in_order() -> None:
@@ -341,6 +348,7 @@ def test_other_kinds_reach_only_who_asks_in_order_with_the_states() -> None:
     assert {told.kind for told in plain.events} <= {Kind.STATE, Kind.RELEASE}
 
 
+@pytest.mark.usefixtures("unlimited")
 def test_waiting_events_are_bounded() -> None:
     gate = Gate()
     host = MemoryHost(on_publish=gate)
@@ -483,6 +491,7 @@ def test_notices_reach_the_host_that_shows_them() -> None:
     assert 1 <= len(seen) <= 2
 
 
+@pytest.mark.usefixtures("unlimited")
 def test_publishing_from_many_threads_is_safe() -> None:
     host = MemoryHost()
     manager = started([host])
@@ -501,6 +510,7 @@ def test_publishing_from_many_threads_is_safe() -> None:
     assert host.most_at_once == 1
 
 
+@pytest.mark.usefixtures("unlimited")
 def test_ten_thousand_states_cost_no_memory_and_the_last_one_arrives() -> None:
     import tracemalloc
 

@@ -82,7 +82,7 @@ def _commands(path: str) -> list[str]:
             profile = tomllib.loads(_head(file.read(_HEAD_BYTES)))
         commands = [] if profile.get("follow") else profile["match"]["commands"]
         return [command for command in commands if isinstance(command, str)]
-    except (OSError, tomllib.TOMLDecodeError, KeyError, TypeError, AttributeError):
+    except (OSError, ValueError, RecursionError, KeyError, TypeError, AttributeError):
         return []  # told where profiles are loaded
 
 

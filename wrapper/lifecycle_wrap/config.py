@@ -175,7 +175,7 @@ def parse_config(text: str, file: str, *, strict: bool = False) -> tuple[Config,
 
     try:
         document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # a number of many digits, or a value nested deeply
         return Config(strict=strict), (Problem(file, "", f"it is not valid TOML ({error}); the defaults are used"),)
     reader = _Reader(file, strict or document.get("strict") is True)
     return reader.read(document), tuple(reader.problems)

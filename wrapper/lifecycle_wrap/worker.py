@@ -1,7 +1,7 @@
 """One host's thread: what waits for the host, and the sends, one at a time.
 
-Owns the slots (the latest state, the other events, the release), the interval and the repetition of sends, and the
-budget of each. Must not know any host. `Manager` makes, feeds and ends the workers.
+Owns the slots (the latest state, the other events, the release), the interval, the rate and the repetition of sends,
+and the budget of each. Must not know any host. `Manager` makes, feeds and ends the workers.
 """
 
 from __future__ import annotations
@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 
 BACKLOG = 64
 """Events other than states that wait for one host; the oldest is dropped. Of the states only the latest waits."""
+
+BURST = 20
+BURST_SECONDS = 2.0
+"""A host is sent to at most so often within so many seconds, whatever the agent prints: a send may be a process. A turn
+makes a handful of events at once, nobody reads ten changes a second for longer. Only the release does not wait."""
 
 RELEASE_ATTEMPTS = 2
 """A release that fails at once is tried again while its budget lasts: what it leaves standing, stands for ever."""
@@ -56,6 +61,7 @@ class Worker(threading.Thread):
         self._told_projection: Hashable = None
         self._compared: LifecycleEvent | None = None
         self._not_before = 0.0
+        self._starts: deque[float] = deque(maxlen=BURST)
         self._repeat_at: float | None = None
         self._repeat_after = 0.0
 
@@ -159,12 +165,15 @@ class Worker(threading.Thread):
     def _next(self) -> tuple[LifecycleEvent | None, float]:
         """Return what to tell next and when; called with the lock."""
         pending = self._pending
+        due = self._not_before
+        if len(self._starts) == BURST:
+            due = max(due, self._starts[0] + BURST_SECONDS)
         if self._others and (pending is None or self._others[0].sequence < pending.sequence):
-            return self._others[0], self._not_before
+            return self._others[0], due
         if pending is not None:
-            return pending, self._not_before
+            return pending, due
         if self._told is not None and self._repeat_at is not None:
-            return self._told, max(self._repeat_at, self._not_before)
+            return self._told, max(self._repeat_at, due)
         return None, 0.0
 
     def _taken(self, event: LifecycleEvent) -> LifecycleEvent:
@@ -212,6 +221,7 @@ class Worker(threading.Thread):
     def _attempt(self, send: Callable[[Call], None], budget: float) -> bool:
         """Make one send within its budget; False when it failed."""
         started = time.monotonic()
+        self._starts.append(started)
         call = Call(budget)
         with self._changed:
             self._call = call

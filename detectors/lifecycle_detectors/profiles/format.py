@@ -70,6 +70,8 @@ STATES: dict[str, State | None] = {
     "blocked": State.BLOCKED,
     "hold": None,
 }
+_DEEP_KEY = re.compile(r"(?<![\w-])[\w-]++(?:[ \t]*+\.[ \t]*+[\w-]++){100}")
+"""TOML's parser takes time with the square of a key's parts."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 
 
@@ -134,9 +136,11 @@ def parse_profile(text: str, file: str, parent: Parent, *, trusted: bool = False
     Raises:
         ProfileError: with file, place, problem and remedy in one line.
     """
+    if _DEEP_KEY.search(text):
+        raise ProfileError(file, "", "has a key of too many parts", "no key of a profile has more than two")
     try:
         data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # a number of many digits, or a value nested deeply
         raise ProfileError(file, "", f"is not valid TOML ({error})", "mend the syntax") from None
     table = Table(file, "", data, trusted=trusted)
     if table.take("schema", int, 0) != SCHEMA:

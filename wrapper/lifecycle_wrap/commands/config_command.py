@@ -141,7 +141,7 @@ class _Origins:
             commands = tomllib.loads(text).get("lifecycle", {}).get("commands", [])
             self._names = [str(command.get("name", "")).strip() for command in commands]
             self._lines = dict(_positions(text))
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, AttributeError, TypeError):
+        except (OSError, ValueError, RecursionError, AttributeError, TypeError):
             return
 
     def of(self, key: str) -> str:

@@ -200,5 +200,5 @@ def _lines(data: bytes) -> Iterator[Line]:
         try:
             event = json.loads(text)
             yield Line(int(event["sequence"]), str(event["timestamp"]), text)
-        except (ValueError, TypeError, KeyError):
+        except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
             continue

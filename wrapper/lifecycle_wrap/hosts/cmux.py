@@ -16,7 +16,7 @@ from typing import ClassVar, NamedTuple
 
 from lifecycle_wrap.projection import LifecycleEvent
 
-from .base import ID_BYTES, Call, Detection, Host, HostError, HostGone, Place, Setup
+from .base import Call, Detection, Host, HostError, HostGone, Place, Setup, host_id
 
 ON_MACOS = sys.platform == "darwin"
 
@@ -50,7 +50,7 @@ class Cmux(Host):
     @classmethod
     def detect(cls, environ: Mapping[str, str]) -> Detection:
         """Both ids, the app's platform and its CLI; a `cmux` on PATH alone may be another program."""
-        if not (_id(environ, "CMUX_WORKSPACE_ID") and _id(environ, "CMUX_SURFACE_ID")):
+        if not (host_id(environ, "CMUX_WORKSPACE_ID") and host_id(environ, "CMUX_SURFACE_ID")):
             return Detection(False, "CMUX_WORKSPACE_ID and CMUX_SURFACE_ID are not both present")
         if not ON_MACOS:
             return Detection(False, "cmux integration is available only on macOS")
@@ -61,8 +61,8 @@ class Cmux(Host):
     def __init__(self, setup: Setup) -> None:
         super().__init__(setup)
         environ = self.setup.environ
-        self._workspace = f"--workspace={_id(environ, 'CMUX_WORKSPACE_ID')}"
-        self._surface = _id(environ, "CMUX_SURFACE_ID")
+        self._workspace = f"--workspace={host_id(environ, 'CMUX_WORKSPACE_ID')}"
+        self._surface = host_id(environ, "CMUX_SURFACE_ID")
         self._loading = False
         # The CLI refuses when both variables are set and differ; a pane has this one set to nothing.
         self._environ = {name: value for name, value in environ.items() if name != "CMUX_SOCKET"}
@@ -124,10 +124,6 @@ class Cmux(Host):
 
 def _pill(event: LifecycleEvent) -> Pill:
     return FAILED if event.state == "idle" and event.failed else PILLS[event.state]
-
-
-def _id(environ: Mapping[str, str], name: str) -> str:
-    return environ.get(name, "").strip()[:ID_BYTES]
 
 
 def _cli(environ: Mapping[str, str]) -> str | None:

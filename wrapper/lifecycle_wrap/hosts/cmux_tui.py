@@ -12,14 +12,13 @@ import json
 import re
 import uuid
 from collections.abc import Hashable, Mapping
-from pathlib import Path
 from typing import Any, ClassVar
 
 from lifecycle_wrap.projection import LifecycleEvent
 
 from .ancestry import opener
 from .base import Call, Detection, ErrorClass, Host, HostError, HostGone, Place
-from .sockets import exchange_line, server_pid
+from .sockets import exchange_line, is_socket, server_pid
 
 REQUEST_SECONDS = 1.0
 """The limit of one request; the server answers within some milliseconds."""
@@ -46,7 +45,7 @@ class CmuxTui(Host):
         path = environ.get("CMUX_TUI_SOCKET", "")
         if not path:
             return Detection(False, "CMUX_TUI_SOCKET is missing")
-        if not Path(path).is_socket():
+        if not is_socket(path):
             return Detection(False, "the session's socket is gone")
         return Detection(True, "cmux-tui terminal and socket detected")
 
@@ -105,7 +104,7 @@ class CmuxTui(Host):
             if reply["ok"]:
                 return dict(reply["result"]["value"])
             error = reply["error"]
-        except (ValueError, TypeError, KeyError):
+        except (ValueError, TypeError, KeyError, RecursionError):
             raise HostError from None
         if "agent_session_ended" in answer.decode(errors="replace") or "unknown terminal" in str(error.get("message")):
             raise HostGone

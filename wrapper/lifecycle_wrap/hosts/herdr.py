@@ -13,13 +13,12 @@ import os
 import shutil
 import time
 from collections.abc import Hashable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, ClassVar
 
 from lifecycle_wrap.projection import LifecycleEvent, collapse
 
-from .base import ID_BYTES, Call, Detection, ErrorClass, Host, HostError, HostGone, Place, Setup
-from .sockets import exchange_line
+from .base import Call, Detection, ErrorClass, Host, HostError, HostGone, Place, Setup, host_id
+from .sockets import exchange_line, is_socket
 
 SOURCE = "custom:lifecycle-wrap"
 
@@ -170,7 +169,7 @@ class Herdr(Host):
             if "error" not in reply:
                 return dict(reply["result"])
             code = reply["error"]["code"]
-        except (ValueError, TypeError, KeyError):
+        except (ValueError, TypeError, KeyError, RecursionError):
             raise HostError from None
         raise HostGone if code in ("pane_not_found", _JSON_RPC_UNKNOWN_METHOD) else HostError
 
@@ -201,13 +200,13 @@ def _flags(params: Mapping[str, Any]) -> Sequence[str]:
 
 
 def _pane(environ: Mapping[str, str]) -> str:
-    return environ.get("HERDR_PANE_ID", "").strip()[:ID_BYTES]
+    return host_id(environ, "HERDR_PANE_ID")
 
 
 def _socket(environ: Mapping[str, str]) -> str:
     """Return the server's socket, or nothing where there is none now; asked anew with each call."""
     path = environ.get("HERDR_SOCKET_PATH", "")
-    return path if path and Path(path).is_socket() else ""
+    return path if path and is_socket(path) else ""
 
 
 def _cli(environ: Mapping[str, str]) -> str | None:

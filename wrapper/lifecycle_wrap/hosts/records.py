@@ -1,9 +1,9 @@
 """What stands in the register: where it is, what its files hold, and their reader.
 
 Owns the directory and the format; `register` writes it. The directory is `$XDG_RUNTIME_DIR/lifecycle-wrap`, or
-`lifecycle-wrap-<uid>` in `$TMPDIR` or /tmp where there is no runtime directory (macOS); it belongs to the user alone
-(0700), else nothing is written or believed. A prompt or a status line reads the register every few seconds, so this
-imports next to nothing.
+`lifecycle-wrap-<uid>` in `$TMPDIR` or /tmp where there is no runtime directory (macOS), or one in which others can
+write; it belongs to the user alone (0700), else nothing is written or believed. A prompt or a status line reads the
+register every few seconds, so this imports next to nothing.
 
 The files of a session are named after our process and the time, `<pid>-<time>`:
 
@@ -61,10 +61,23 @@ RECORD_LIMIT = 1024 * 1024
 
 def directory(environ: Mapping[str, str]) -> str:
     """Return the register's directory, which may not exist yet."""
-    runtime = environ.get("XDG_RUNTIME_DIR", "")
-    if runtime.startswith("/") and os.path.isdir(runtime):
+    runtime, temporary = environ.get("XDG_RUNTIME_DIR", ""), environ.get("TMPDIR", "")
+    if _is_safe(runtime):
         return f"{runtime}/lifecycle-wrap"
-    return f"{environ.get('TMPDIR') or '/tmp'}/lifecycle-wrap-{os.getuid()}"
+    return f"{temporary if _is_safe(temporary) else '/tmp'}/lifecycle-wrap-{os.getuid()}"
+
+
+def _is_safe(path: str) -> bool:
+    """Tell whether nobody but the user and root can put another directory in the place of one in it.
+
+    It often is not after `su` or `sudo -E`: there the runtime directory is the other user's.
+    """
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return False
+    others_write = status.st_mode & 0o022 and not status.st_mode & stat.S_ISVTX
+    return path.startswith("/") and status.st_uid in (0, os.geteuid()) and not others_write
 
 
 def is_private(path: str | os.PathLike[str]) -> bool:
@@ -171,7 +184,7 @@ def _read(path: str) -> Iterator[Session]:
             try:
                 record = _load(f"{path}/{name}")
                 yield Session(key, is_alive(f"{path}/{key}{LOCK}"), record)
-            except (OSError, ValueError, TypeError, KeyError):
+            except (OSError, ValueError, TypeError, KeyError, RecursionError):
                 continue
 
 

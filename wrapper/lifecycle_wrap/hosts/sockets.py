@@ -6,7 +6,9 @@ know what the lines mean.
 
 from __future__ import annotations
 
+import os
 import socket
+import stat
 import struct
 import sys
 import time
@@ -16,6 +18,14 @@ from .base import OUTPUT_LIMIT, Call, ErrorClass, HostError
 
 _MACOS_LOCAL_PEERPID = 2
 """`LOCAL_PEERPID` of <sys/un.h>, an option of level 0 (`SOL_LOCAL`)."""
+
+
+def is_socket(path: str) -> bool:
+    """Tell whether there is a socket; what can be no path, being too long, is none."""
+    try:
+        return stat.S_ISSOCK(os.stat(path).st_mode)
+    except (OSError, ValueError):
+        return False
 
 
 def exchange_line(path: str, line: bytes, call: Call, seconds: float) -> bytes:

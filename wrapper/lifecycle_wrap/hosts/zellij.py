@@ -18,7 +18,7 @@ from typing import ClassVar
 from lifecycle_wrap.projection import LifecycleEvent
 
 from .ancestry import opener
-from .base import Call, Detection, Host, HostError, HostGone, Place, Setup
+from .base import Call, Detection, Host, HostError, HostGone, Place, Setup, host_id
 
 PIPE = "lifecycle"
 
@@ -50,7 +50,7 @@ class Zellij(Host):
 
     def place(self) -> Place:
         """The pane, in its session where that has a name."""
-        session = self.setup.environ.get("ZELLIJ_SESSION_NAME", "")
+        session = host_id(self.setup.environ, "ZELLIJ_SESSION_NAME")
         options = ("--session", session) if session else ()
         return Place(f"zellij {self._pane}", ("zellij", *options, "action", "focus-pane-id", self._target))
 

@@ -24,6 +24,8 @@ KEY_DELAY = 0.01
 """Seconds that a lone ESC, or Alt with [, may be held, as it may begin a focus report: terminals write one whole."""
 AGENT_SECONDS = 2.0
 """How long what the agent has notified itself is not notified again."""
+INTERVAL_SECONDS = 3.0
+"""Between two notifications, whatever the agent prints; what is still so then is notified then."""
 STALE_SECONDS = 2.0
 """A notification that could not be written for so long is not news any more."""
 
@@ -171,6 +173,7 @@ class Notifier:
         self._turn_started: float | None = None
         self._agent_notified = float("-inf")
         self._pending: tuple[float, str] | None = None
+        self._not_before = float("-inf")
 
     @property
     def deadline(self) -> float | None:
@@ -185,14 +188,14 @@ class Notifier:
         """Take what happened."""
         match event:
             case ApprovalRequested(at=at):
-                self._pending = (at + self._blocked_after, f"{self._agent} needs you")
+                self._pend(at + self._blocked_after, f"{self._agent} needs you")
             case ApprovalResolved():
                 self._pending = None
             case TurnStarted(at=at):
                 self._turn_started = at
             case TurnCompleted(at=at, failed=failed):
                 if self._turn_started is not None and at - self._turn_started > self._turn_after:
-                    self._pending = (at, f"{self._agent} has {'failed' if failed else 'finished'}")
+                    self._pend(at, f"{self._agent} has {'failed' if failed else 'finished'}")
                 self._turn_started = None
             case Attention(at=at):
                 self.agent_notified(at)
@@ -208,7 +211,13 @@ class Notifier:
         (at, words), self._pending = self._pending, None
         wanted = self._policy == "always" or (self._policy == "unfocused" and has_focus is False)
         is_news = now - self._agent_notified > AGENT_SECONDS and now - at <= STALE_SECONDS
-        return self._notification(words) if wanted and is_news else b""
+        if not (wanted and is_news):
+            return b""
+        self._not_before = now + INTERVAL_SECONDS
+        return self._notification(words)
+
+    def _pend(self, at: float, words: str) -> None:
+        self._pending = (max(at, self._not_before), words)
 
     def _notification(self, words: str) -> bytes:
         terminal, text = self._terminal, words.encode()

@@ -29,7 +29,11 @@ def main() -> int:
     with ProcessPoolExecutor(options.workers, get_context("spawn")) as pool:
         seeds = range(options.seed, options.seed + options.runs)
         running = [pool.submit(run, seed, options.only, options.stall) for seed in seeds]
-        results = [_told(done.result(), options) for done in as_completed(running)]
+        results: list[Result] = []
+        for done in as_completed(running):
+            results.append(_told(done.result(), options))
+            if len(results) % 100 == 0:
+                print(f"{len(results)} runs in {time.monotonic() - begin:.0f} s", flush=True)
     broken = [result for result in results if result.violations]
     faults = Counter(fault for result in results for fault in result.faults)
     print(f"{len(results)} runs in {time.monotonic() - begin:.0f} s, {len(broken)} with violations")

@@ -218,7 +218,8 @@ def _suspend(random: Random, faults: frozenset[str], chunks: list[bytes]) -> lis
         return [Step("agent stop", signal.SIGTTOU)]  # it gets what it wants, and nobody stops
     how = random.choice(("we SIGTSTP", "we SIGSTOP", "agent SIGTSTP", "agent SIGSTOP", "it SIGSTOP"))
     while_stopped = _resize(random, faults, chunks) if random.random() < 0.3 else []
-    while_stopped += _harmless_signal(random, faults, chunks) if random.random() < 0.2 else []
+    # No SIGCONT: it would take us to the background, where the terminal is a shell's and changes what is printed.
+    while_stopped += [Step("signal us", signal.SIGWINCH)] if random.random() < 0.2 else []
     return [Step("suspend", how), *while_stopped, Step("resume")]
 
 

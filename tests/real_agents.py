@@ -19,23 +19,23 @@ SCENARIO = "approve-bash"
 SECONDS = 180
 
 
-def received(lab: Path, agent: str, folder: Path) -> list[str]:
-    """Run one agent through the approval scenario and return what the command sink got, equal neighbours joined."""
+def perform(lab: Path, agent: str, folder: Path, command: str = "", *, scenario: str = SCENARIO) -> None:
+    """Run one agent through a scenario of the lab, behind `command`; the recording is in `folder` then."""
+    environ = {**os.environ, "LAB_WRAP": command, "LAB_OUT": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    recorder = lab / "agents" / f"{agent}.py"
+    argv = [sys.executable, str(recorder), scenario]
+    subprocess.run(argv, cwd=recorder.parent, env=environ, check=True, timeout=SECONDS)
+
+
+def received(lab: Path, agent: str, folder: Path, *, scenario: str = SCENARIO, settings: str = "") -> list[str]:
+    """Run one agent wrapped, with these settings; return what the command sink got, equal neighbours joined."""
     sink = folder / "events.jsonl"
     config = folder / "config.toml"
     script = folder / "sink.py"
     script.write_text(f"import sys\nopen({str(sink)!r}, 'ab').write(sys.stdin.buffer.read())\n")
     argv = json.dumps([sys.executable, str(script)])
-    config.write_text(f'[[lifecycle.commands]]\nname = "file"\ncommand = {argv}\n')
-    environ = {
-        **os.environ,
-        "LAB_WRAP": f"{sys.executable} -m lifecycle_wrap --config {config} --",
-        "LAB_OUT": str(folder),
-        "PYTHONDONTWRITEBYTECODE": "1",
-    }
-    recorder = lab / "agents" / f"{agent}.py"
-    argv = [sys.executable, str(recorder), SCENARIO]
-    subprocess.run(argv, cwd=recorder.parent, env=environ, check=True, timeout=SECONDS)
+    config.write_text(f'{settings}[[lifecycle.commands]]\nname = "file"\ncommand = {argv}\n')
+    perform(lab, agent, folder, f"{sys.executable} -m lifecycle_wrap --config {config} --", scenario=scenario)
     told: list[str] = []
     for line in sink.read_text().splitlines():
         event = json.loads(line)

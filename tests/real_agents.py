@@ -12,6 +12,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 EXPECTED = ["idle", "working", "blocked", "working", "idle", "release"]
@@ -19,23 +20,22 @@ SCENARIO = "approve-bash"
 SECONDS = 180
 
 
-def perform(lab: Path, agent: str, folder: Path, command: str = "", *, scenario: str = SCENARIO) -> None:
-    """Run one agent through a scenario of the lab, behind `command`; the recording is in `folder` then."""
+def perform(lab: Path, folder: Path, arguments: Sequence[str], command: str = "") -> None:
+    """Run a scenario of the lab (its file and name), the agent behind `command`; the recording goes to `folder`."""
     environ = {**os.environ, "LAB_WRAP": command, "LAB_OUT": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
-    recorder = lab / "agents" / f"{agent}.py"
-    argv = [sys.executable, str(recorder), scenario]
-    subprocess.run(argv, cwd=recorder.parent, env=environ, check=True, timeout=SECONDS)
+    argv = [sys.executable, *arguments]
+    subprocess.run(argv, cwd=lab / "agents", env=environ, check=True, timeout=SECONDS)
 
 
-def received(lab: Path, agent: str, folder: Path, *, scenario: str = SCENARIO, settings: str = "") -> list[str]:
-    """Run one agent wrapped, with these settings; return what the command sink got, equal neighbours joined."""
+def received(lab: Path, folder: Path, arguments: Sequence[str], settings: str = "") -> list[str]:
+    """Run a scenario wrapped, with these settings; return what the command sink got, equal neighbours joined."""
     sink = folder / "events.jsonl"
     config = folder / "config.toml"
     script = folder / "sink.py"
     script.write_text(f"import sys\nopen({str(sink)!r}, 'ab').write(sys.stdin.buffer.read())\n")
     argv = json.dumps([sys.executable, str(script)])
     config.write_text(f'{settings}[[lifecycle.commands]]\nname = "file"\ncommand = {argv}\n')
-    perform(lab, agent, folder, f"{sys.executable} -m lifecycle_wrap --config {config} --", scenario=scenario)
+    perform(lab, folder, arguments, f"{sys.executable} -m lifecycle_wrap --config {config} --")
     told: list[str] = []
     for line in sink.read_text().splitlines():
         event = json.loads(line)
@@ -54,7 +54,7 @@ def main() -> int:
     failed = 0
     for agent in agents or ["claude", "codex"]:
         with tempfile.TemporaryDirectory() as folder:
-            told = received(Path(lab).absolute(), agent, Path(folder))
+            told = received(Path(lab).absolute(), Path(folder), (f"{agent}.py", SCENARIO))
         print(f"{'ok' if told == EXPECTED else 'FAILED':6} {agent}: {' '.join(told)}", flush=True)
         failed += told != EXPECTED
     return 1 if failed else 0

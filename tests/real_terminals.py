@@ -19,18 +19,28 @@ from typing import NamedTuple
 from lifecycle_wrap.recordings.recording import OUTPUT, open_recording
 from tests.real_agents import EXPECTED, perform, received
 
+_VIBE = (
+    "import vibe_ghostty14 as lab; start = lab.L.start; "
+    "lab.L.start = lambda *of, term, **rest: start(*of, term='{}', **rest); "
+    "lab.main(lab.L, {{'approve-bash': lab.approve14}})"
+)
+"""Its other scenario of the lab waits for reports in the output, which a silent terminal is not to see."""
+
 SCENARIOS = {
-    "claude": {"silent": "approve-bash", "answering": "approve-bash.ghostty14"},
-    "codex": {"silent": "approve-bash.ghostty", "answering": "approve-bash.ghostty14"},
-    "vibe": {"silent": "approve-bash", "answering": "approve-ghostty"},
+    "claude": {"silent": ("claude.py", "approve-bash"), "answering": ("claude.py", "approve-bash.ghostty14")},
+    "codex": {"silent": ("codex.py", "approve-bash.ghostty"), "answering": ("codex.py", "approve-bash.ghostty14")},
+    "vibe": {
+        "silent": ("-c", _VIBE.format("ghostty"), "approve-bash"),
+        "answering": ("-c", _VIBE.format("ghostty14"), "approve-bash"),
+    },
 }
-"""The lab's names of one scenario in the two terminals."""
+"""One scenario in the two terminals: Ghostty as it is, and one that knows OSC 7501."""
 
 SETTINGS = 'notify = "off"\n'
 """Our own notifications would ring where the terminal has no other sequence for them."""
 
 _STRING = re.compile(r"\x1b(?:\](?P<osc>[^\x07\x1b]*)(?:\x07|\x1b\\)|[PX^_][^\x1b]*\x1b\\)")
-_FRAME = re.compile("^[\u2800-\u28ff◐◓◑◒]")
+_FRAME = re.compile(r"^(?:[\u2800-\u28ff◐◓◑◒]|\[ [.!] \])")
 
 
 class Outside(NamedTuple):
@@ -58,8 +68,8 @@ def differences(lab: Path, agent: str) -> list[str]:
     found = []
     for terminal, scenario in SCENARIOS[agent].items():
         with tempfile.TemporaryDirectory() as bare, tempfile.TemporaryDirectory() as wrapped:
-            perform(lab, agent, Path(bare), scenario=scenario)
-            told = received(lab, agent, Path(wrapped), scenario=scenario, settings=SETTINGS)
+            perform(lab, Path(bare), scenario)
+            told = received(lab, Path(wrapped), scenario, SETTINGS)
             without, with_us = (outside(next(Path(folder).rglob("*.cast"))) for folder in (bare, wrapped))
         if told != EXPECTED:
             found.append(f"{terminal}: states {' '.join(told)}")

@@ -17,6 +17,9 @@ from lifecycle_wrap.hosts.outer import ask_around
 from lifecycle_wrap.terminal.probe import Probe
 from lifecycle_wrap.terminal.terminals import Terminal, identify
 
+PATIENCE = 1.0
+"""Seconds that a command may wait for a busy terminal, as no agent's start may."""
+
 
 @dataclass(frozen=True, slots=True)
 class TerminalState:
@@ -95,7 +98,7 @@ def ask_terminal() -> Probe | None:
 
 
 def _ask(fd: int) -> Probe:
-    probe = Probe()
+    probe = Probe(PATIENCE)
     found = termios.tcgetattr(fd)
     try:
         tty.setraw(fd, termios.TCSANOW)

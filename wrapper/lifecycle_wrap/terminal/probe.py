@@ -14,7 +14,7 @@ import re
 from enum import Enum
 
 LIMIT = 0.2
-"""Seconds that anything of ours waits for the answers; a terminal on this machine takes a few milliseconds."""
+"""Seconds that the agent's start waits for the answers; a terminal on this machine takes a few milliseconds."""
 LATE = 10.0
 """Seconds in which answers are still taken out: no line is slower than that."""
 KEY_DELAY = 0.05
@@ -50,6 +50,9 @@ _LONGEST_QUESTION = 16
 class Probe:
     """Asks once.
 
+    Args:
+        limit: seconds that it waits for the answers.
+
     Attributes:
         settled: nothing more is waited for.
         version: the terminal's name and version; empty when it answered other questions but not this one, None when it
@@ -57,7 +60,8 @@ class Probe:
         knows_status: whether it knows OSC 7501; None when it has answered nothing.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, limit: float = LIMIT) -> None:
+        self._limit = limit
         self.settled = False
         self.version: str | None = None
         self.knows_status: bool | None = None
@@ -83,7 +87,7 @@ class Probe:
         """When `on_deadline` is due."""
         due = [self._release_at] if self._held else []
         if self._asked_at is not None and not self.settled:
-            due.append(self._asked_at + LIMIT)
+            due.append(self._asked_at + self._limit)
         return min(due, default=None)
 
     def saw_output(self, data: bytes) -> None:
@@ -123,7 +127,7 @@ class Probe:
 
     def on_deadline(self, now: float) -> bytes:
         """Settle for what is known, and give bytes that were held for too long."""
-        if self._asked_at is not None and now >= self._asked_at + LIMIT:
+        if self._asked_at is not None and now >= self._asked_at + self._limit:
             self.settled = True
         if self._held and now >= self._release_at:
             return self.flush()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 
 from lifecycle_wrap.recordings.picture import CELL_WIDTH, MARGIN, PALETTE
 from lifecycle_wrap.recordings.timeline import Span, axis, cells, ticks
-from tests.support.terminal import WRAPPER, isolated_environment
+from tests.support.terminal import WRAPPER, isolated_environment, run_to_the_end
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -111,6 +112,28 @@ def test_the_picture_of_the_readme_is_what_its_command_draws(tmp_path: Path) -> 
         for file in (drawn, root / "fixtures" / "pictures" / "claude.svg")
     )
     assert shown == kept
+
+
+SLOW_REPLAY = """
+import itertools, sys
+from pathlib import Path
+from lifecycle_wrap.recordings.progress import with_progress
+from lifecycle_wrap.recordings.recording import open_recording
+recording = open_recording(Path(sys.argv[1]))
+print(len(list(with_progress(recording, itertools.count().__next__))) == len(list(recording)))
+"""
+"""Replays by a clock on which each event takes a second."""
+
+
+def test_a_replay_that_takes_long_shows_how_far_it_is_on_a_terminal_only(cast: Path, tmp_path: Path) -> None:
+    argv = [sys.executable, "-c", SLOW_REPLAY, str(cast)]
+    environ = isolated_environment(tmp_path)
+    shown, status = run_to_the_end(argv, environ)
+    assert status == 0
+    assert b"replaying" in shown
+    assert b"True" in shown
+    done = subprocess.run(argv, env=environ, capture_output=True, text=True, check=True, timeout=60)
+    assert (done.stdout, done.stderr) == ("True\n", "")
 
 
 def test_a_picture_that_cannot_be_written_is_told_in_one_line(cast: Path, tmp_path: Path) -> None:

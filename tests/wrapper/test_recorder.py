@@ -47,6 +47,11 @@ def test_a_recording_holds_what_the_agent_printed_and_not_what_was_typed(tmp_pat
     assert open_recording(cast).version == 2
 
 
+@pytest.mark.parametrize(("options", "said"), [([], b"that the agent prints, "), (["--input"], b"all that you type, ")])
+def test_it_warns_of_secrets(tmp_path: Path, options: list[str], said: bytes) -> None:
+    record(tmp_path, options, ["say:one", "for:x"], [(said + b"secrets too", b""), (b"one", b"x")])
+
+
 def test_input_is_recorded_when_asked_for(tmp_path: Path) -> None:
     cast, _ = record(tmp_path, ["--input"], ["say:one", "for:x"], [(b"one", b"x")])
     assert texts(cast, "i") == "x"

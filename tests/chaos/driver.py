@@ -20,6 +20,8 @@ from .plan import Plan, Step
 from .surroundings import Surroundings
 
 LOCAL_MODES = 3
+PATIENCE = 60.0
+"""Seconds for anything that must happen; a long run shares its machine."""
 
 
 class Stuck(AssertionError):
@@ -221,7 +223,7 @@ class Driver:
     def _wait(self, condition: object, what: str) -> None:
         assert callable(condition)
         try:
-            wait_until(lambda: self.terminal.status is not None or condition(), what)
+            wait_until(lambda: self.terminal.status is not None or condition(), what, PATIENCE)
         except AssertionError as error:
             raise Stuck(f"{error}; done: {self._done}") from None
 

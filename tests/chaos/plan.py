@@ -136,7 +136,7 @@ def draw(seed: int, only: Collection[str] = (), stall: float = 0.5) -> Plan:
         steps=steps,
         end=end,
         orderly=random.random() < 0.6,
-        ignores=end.verb in ("signal us", "hang up") and random.random() < 0.15,
+        ignores=end.verb in ("signal us", "hang up") and random.random() < 0.15 and "closed" not in faults,
         sinks=tuple(random.sample(sorted(SINK_FAULTS), random.randrange(1, 4))) if "sinks" in faults else (),
         own_fault=own_fault,
         clock="clock" in faults,

@@ -9,7 +9,7 @@ terminal has it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from .controls import CAN, SI, SO, ST, SYNCHRONIZED_UPDATE
@@ -142,7 +142,7 @@ class Modes:
         *,
         at_ground: bool = True,
         in_update: bool = False,
-        place: Place | None = None,
+        place: Callable[[], Place | None] | None = None,
         start: Start = USUAL_START,
         without: Collection[str] = (),
     ) -> bytes:
@@ -151,7 +151,7 @@ class Modes:
         Args:
             at_ground: the agent's last sequence is whole.
             in_update: a synchronized update (DECSET 2026) has begun; it is not begun again by `redo`.
-            place: where the cursor stands on the main screen; None where that is not known.
+            place: asked, where it matters, for where the cursor stands on the main screen; None where nobody knows.
             start: how the terminal starts.
             without: what somebody else undoes: `title`, `progress`.
         """
@@ -163,7 +163,7 @@ class Modes:
             undone.insert(0, _ABORT)
         was_cut_short = in_update or not at_ground or any(item.interactive for item in left)
         if was_cut_short and not self._alternate:
-            undone.append(_fresh_line(None if self.is_set(ORIGIN) else place))
+            undone.append(_fresh_line(None if self.is_set(ORIGIN) or place is None else place()))
         return b"".join(undone)
 
     def redo(self, *, start: Start = USUAL_START, without: Collection[str] = ()) -> bytes:

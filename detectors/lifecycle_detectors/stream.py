@@ -6,7 +6,7 @@ that somebody else can read on from the byte where it stopped.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from .events import Size
 from .modes import USUAL_START, Modes, Place, Start
@@ -49,7 +49,9 @@ class OutputStream:
             self.modes.feed(data, tokens)
         return tokens
 
-    def undo(self, place: Place | None, start: Start = USUAL_START, without: Collection[str] = ()) -> bytes:
+    def undo(
+        self, place: Callable[[], Place | None] | None, start: Start = USUAL_START, without: Collection[str] = ()
+    ) -> bytes:
         """Give the bytes that undo what the agent has left; the arguments are those of `Modes.undo`."""
         return self.modes.undo(
             at_ground=self.at_ground,

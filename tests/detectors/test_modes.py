@@ -100,7 +100,7 @@ def stream_of(pieces: Iterable[bytes]) -> OutputStream:
 
 def undone(pieces: Iterable[bytes], place: Place | None = None, without: Collection[str] = ()) -> bytes:
     stream = stream_of(pieces)
-    return stream.undo(place, GHOSTTY, without)
+    return stream.undo(lambda: place, GHOSTTY, without)
 
 
 @pytest.mark.parametrize("case", LEFT)
@@ -136,7 +136,7 @@ def test_what_was_undone_is_set_again(case: str) -> None:
     engine.feed(written)
     engine.feed(b"\x1b[?2026l")  # a frame that was cut short is not begun again
     set_before = engine.state() | {"cursor": None}
-    engine.feed(stream.undo(Place(0, True, 0), GHOSTTY))
+    engine.feed(stream.undo(lambda: Place(0, True, 0), GHOSTTY))
     engine.feed(stream.modes.redo(start=GHOSTTY))
     set_again = engine.state() | {"cursor": None}
     assert _without_cursor(set_again) == _without_cursor(set_before)
@@ -218,7 +218,7 @@ def _check_mixture(source: random.Random) -> None:
     before = engine.state() | {"cursor": None}
     stream = stream_of(random_cuts(written, source))
     engine.feed(written)
-    engine.feed(stream.undo(Place(0, True, 0), GHOSTTY))
+    engine.feed(stream.undo(lambda: Place(0, True, 0), GHOSTTY))
     engine.feed(b"\x1b[H\x1b[2J\x1b[3J")
     after = engine.state() | {"cursor": None}
     assert after == before, written

@@ -24,6 +24,7 @@ from lifecycle_detectors import (
     StateChanged,
     make_screen,
 )
+from lifecycle_detectors.modes import Place
 from lifecycle_detectors.profiles import GENERIC, basename
 from lifecycle_detectors.screen import Screen
 
@@ -256,9 +257,14 @@ class SessionObserver(Observer):
         """Undo what the agent and we have changed in the outer terminal."""
         if self._only_follows:
             return self._outward.leave(None)
-        left = self._outward.leave(self._session.place())
+        left = self._outward.leave(self._place)
         self._session.show(left)
         return left
+
+    def _place(self) -> Place | None:
+        """Tell where the cursor stands; a short session that left something waits for its screen model here."""
+        self._may_make_screens = True
+        return self._session.place()
 
     def come_back(self, now: float) -> bytes:
         """Set it again."""

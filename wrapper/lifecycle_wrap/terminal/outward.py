@@ -7,7 +7,7 @@ stops in the middle of one, nothing is sent. Each part is in a module of its own
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from lifecycle_detectors import Profile, SessionEnded, SessionEvent, State, StateChanged, TitleChanged, TurnCompleted
@@ -181,11 +181,11 @@ class Outward:
         """The terminal may still answer our question: no other program must get to read that."""
         return self._probe.asked and not self._probe.settled and self._probe.awaits_answers
 
-    def leave(self, place: Place | None) -> bytes:
+    def leave(self, place: Callable[[], Place | None] | None) -> bytes:
         """Return what leaves the outer terminal as it was found.
 
         Args:
-            place: where the cursor stands on the main screen; None where that is not known.
+            place: asked, where it matters, for where the cursor stands on the main screen; None where nobody knows.
         """
         self._is_ours = False
         return self._stream.undo(place, self.terminal.start, self._not_its_own) + self._take_back()

@@ -34,13 +34,19 @@ class Wrapped:
         status: its exit code once it has ended, negative for a signal.
     """
 
-    def __init__(self, argv: Sequence[str], environ: Mapping[str, str], options: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        argv: Sequence[str],
+        environ: Mapping[str, str],
+        options: Sequence[str] = (),
+        program: Sequence[str] = WRAPPER,
+    ) -> None:
         self.output = bytearray()
         self.status: int | None = None
         self.pid, self._master = pty.fork()
         if self.pid == 0:
             fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
-            command = [*WRAPPER, *options, "--", *argv]
+            command = [*program, *options, "--", *argv]
             os.execvpe(command[0], command, dict(environ))
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()

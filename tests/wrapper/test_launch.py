@@ -35,14 +35,20 @@ def test_the_exit_code_is_the_agents(place: Place, script: str, status: int) -> 
 
 
 def test_an_agent_that_is_not_found_is_127_and_one_line(place: Place) -> None:
-    assert finished(place.spawn(["no-such-agent"])) == (b"lifecycle-wrap: no-such-agent: command not found\r\n", 127)
+    assert finished(place.spawn(["no-such-agent"])) == (
+        b"lifecycle-wrap: no-such-agent: command not found; install it, or add its directory to PATH\r\n",
+        127,
+    )
 
 
 def test_an_agent_that_is_not_executable_is_126_and_one_line(place: Place) -> None:
     agent = place.folder / "agent"
     agent.write_text("#!/bin/sh\n")
     shown, status = finished(place.spawn([str(agent)]))
-    assert (shown, status) == (b"lifecycle-wrap: %s: Permission denied\r\n" % bytes(agent), 126)
+    assert (shown, status) == (
+        b"lifecycle-wrap: %s: Permission denied; make it executable (chmod +x)\r\n" % bytes(agent),
+        126,
+    )
 
 
 def test_an_interpreter_that_is_missing_is_127_and_one_line(place: Place) -> None:
@@ -191,7 +197,10 @@ def test_in_a_pipe_a_broken_one_ends_the_agent(place: Place) -> None:
 
 def test_an_exec_in_place_fails_like_a_shell(place: Place) -> None:
     ran = subprocess.run([*WRAPPER, "nowhere"], env=place.environ, capture_output=True, timeout=DEADLINE, check=False)
-    assert (ran.returncode, ran.stderr) == (127, b"lifecycle-wrap: nowhere: command not found\n")
+    assert (ran.returncode, ran.stderr) == (
+        127,
+        b"lifecycle-wrap: nowhere: command not found; install it, or add its directory to PATH\n",
+    )
 
 
 def test_switched_off_it_is_one_exec(place: Place) -> None:

@@ -51,7 +51,10 @@ def test_without_a_path_the_usual_one_is_searched() -> None:
 
 @pytest.mark.parametrize("name", ["agent", ""])
 def test_not_found_is_127(name: str) -> None:
-    assert failure(name, {"PATH": "/nowhere"}) == (127, f"{name}: command not found")
+    assert failure(name, {"PATH": "/nowhere"}) == (
+        127,
+        f"{name}: command not found; install it, or add its directory to PATH",
+    )
 
 
 def test_a_path_that_is_not_there_is_127() -> None:
@@ -60,8 +63,8 @@ def test_a_path_that_is_not_there_is_127() -> None:
 
 def test_found_but_not_executable_is_126(tmp_path: Path) -> None:
     path = program(tmp_path / "agent", 0o644)
-    assert failure(str(path), {}) == (126, f"{path}: Permission denied")
-    assert failure("agent", {"PATH": str(tmp_path)}) == (126, "agent: Permission denied")
+    assert failure(str(path), {}) == (126, f"{path}: Permission denied; make it executable (chmod +x)")
+    assert failure("agent", {"PATH": str(tmp_path)}) == (126, "agent: Permission denied; make it executable (chmod +x)")
 
 
 def test_a_folder_is_126_by_its_path_and_not_found_by_its_name(tmp_path: Path) -> None:

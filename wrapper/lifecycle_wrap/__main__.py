@@ -53,7 +53,33 @@ def _command(arguments: list[str]) -> int:
             status = run(app)
     except KeyboardInterrupt:
         return 130
+    except BrokenPipeError:
+        _close_stdout()
+        return 141
+    except Exception as error:
+        return _broken(arguments[0] if arguments else "", error)
     return status
+
+
+def _close_stdout() -> None:
+    """Whoever read our output is gone; at its end Python must not complain about that."""
+    import os
+
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
+def _broken(command: str, error: Exception) -> int:
+    """Tell a fault of ours in one line; the log has the rest."""
+    import os
+
+    from .log import Log
+
+    log = Log(os.environ)
+    log.fault(f"the command {command} failed:", error)
+    sys.stderr.write(
+        f"lifecycle-wrap: {command}: internal error ({type(error).__name__}); see {log.path} and report it\n"
+    )
+    return 1
 
 
 if __name__ == "__main__":

@@ -171,7 +171,9 @@ class _Session:
 
         log = Log(self._environ)
         log.fault("the pump failed, and bytes are only copied from here on:", error)
-        self._faults = [f"lifecycle-wrap: an internal error ended the observation; see {log.path}"]
+        self._faults = [
+            f"lifecycle-wrap: an internal error ended the observation, not the agent; see {log.path} and report it"
+        ]
         pump, watch = self._pump, self._watch
         if pump is None or watch is None:
             return relay(self._child, self._outer, self._signals)
@@ -180,12 +182,14 @@ class _Session:
         except Exception as again:  # what has failed may be this
             log.fault("there is no observer, either:", again)
         watch.stop_looking()
-        to_agent, to_outer = pump.to_agent.take() + watch.take_to_agent(), pump.to_outer.take() + watch.take_to_outer()
-        if pump.status is None:
-            status = relay(self._child, self._outer, self._signals, to_agent, to_outer, watch.output)
-        else:
-            status = pump.status
-            write(self._outer.output, to_outer)
+        status = pump.status
+        if status is None:
+            for data in (pump.to_agent.take(), watch.take_to_agent()):
+                write(self._child.master, data)
+        for data in (pump.to_outer.take(), watch.take_to_outer()):
+            write(self._outer.output, data)
+        if status is None:
+            status = relay(self._child, self._outer, self._signals, watch.output)
         write(self._outer.output, watch.leave())
         return status
 

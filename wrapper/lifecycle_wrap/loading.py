@@ -156,5 +156,7 @@ class Loader:
         from .observation import Blind
 
         blind = Blind()
-        blind.notices.append(f"lifecycle-wrap: this session was not observed; see {self._log.path}")
+        blind.notices.append(
+            f"lifecycle-wrap: this session was not observed; see {self._log.path} and lifecycle-wrap doctor"
+        )
         return blind

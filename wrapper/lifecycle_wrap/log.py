@@ -51,11 +51,14 @@ class Log:
             self.write(text)
 
     def fault(self, what: str, error: BaseException) -> None:
-        """Append the exception `error` with its traceback."""
+        """Append where the exception `error` came from, and its class; its text may hold what the agent printed."""
+        told = type(error).__name__
+        if isinstance(error, OSError) and error.strerror:
+            told += f": {error.strerror}"
         try:
             import traceback
 
-            told = "".join(traceback.format_exception(error))
+            told = f"Traceback (most recent call last):\n{''.join(traceback.format_tb(error.__traceback__))}{told}"
         except Exception:  # what we are about to tell of may be that there is no memory or no descriptor
-            told = type(error).__name__
+            pass
         self.write(f"{what}\n{told}")

@@ -38,7 +38,9 @@ class ProgramError(Exception):
     def from_os_error(cls, name: str, error: OSError) -> ProgramError:
         """The error of a failed `execve` in a shell's words."""
         missing = isinstance(error, FileNotFoundError)
-        return cls(NOT_FOUND if missing else NOT_EXECUTABLE, f"{name}: {error.strerror or error}")
+        return cls(
+            NOT_FOUND if missing else NOT_EXECUTABLE, f"{name}: {error.strerror or error}; {_remedy(error.errno)}"
+        )
 
 
 def find_program(name: str, environ: Mapping[str, str]) -> str:
@@ -61,8 +63,19 @@ def find_program(name: str, environ: Mapping[str, str]) -> str:
         elif os.path.exists(path):
             refusal = errno.EACCES
     if refusal is not None and (refusal != errno.EISDIR or "/" in name):
-        raise ProgramError(NOT_EXECUTABLE, f"{name}: {os.strerror(refusal)}")
-    raise ProgramError(NOT_FOUND, f"{name}: {'No such file or directory' if '/' in name else 'command not found'}")
+        raise ProgramError(NOT_EXECUTABLE, f"{name}: {os.strerror(refusal)}; {_remedy(refusal)}")
+    if "/" in name:
+        raise ProgramError(NOT_FOUND, f"{name}: No such file or directory; {_remedy(errno.ENOENT)}")
+    raise ProgramError(NOT_FOUND, f"{name}: command not found; install it, or add its directory to PATH")
+
+
+def _remedy(number: int | None) -> str:
+    return {
+        errno.ENOENT: "check the path, and the interpreter in its first line",
+        errno.EACCES: "make it executable (chmod +x)",
+        errno.EISDIR: "name a program in it",
+        errno.ENOEXEC: "it may be built for another machine",
+    }.get(number or 0, "see whether it starts by itself")
 
 
 def execute(path: str, argv: Sequence[str], environ: Mapping[str, str]) -> NoReturn:

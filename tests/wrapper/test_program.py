@@ -58,7 +58,10 @@ def test_not_found_is_127(name: str) -> None:
 
 
 def test_a_path_that_is_not_there_is_127() -> None:
-    assert failure("/nowhere/agent", {}) == (127, "/nowhere/agent: No such file or directory")
+    assert failure("/nowhere/agent", {}) == (
+        127,
+        "/nowhere/agent: No such file or directory; check the path, and the interpreter in its first line",
+    )
 
 
 def test_found_but_not_executable_is_126(tmp_path: Path) -> None:
@@ -69,7 +72,7 @@ def test_found_but_not_executable_is_126(tmp_path: Path) -> None:
 
 def test_a_folder_is_126_by_its_path_and_not_found_by_its_name(tmp_path: Path) -> None:
     (tmp_path / "agent").mkdir()
-    assert failure(str(tmp_path / "agent"), {}) == (126, f"{tmp_path}/agent: Is a directory")
+    assert failure(str(tmp_path / "agent"), {}) == (126, f"{tmp_path}/agent: Is a directory; name a program in it")
     assert failure("agent", {"PATH": str(tmp_path)})[0] == 127
 
 

@@ -209,7 +209,8 @@ class Recorder:
             return
         self._written += len(line.encode("utf-8", "replace")) + 1
         if self._written > self._options.limit:
-            self._end(f"{self._options.path}: the recording ended at its limit of {self._options.limit} bytes; give a higher --limit")
+            limit = f"{self._options.limit} bytes; give a higher --limit"
+            self._end(f"{self._options.path}: the recording ended at its limit of {limit}")
             return
         try:
             self._file.write(line + "\n")

@@ -181,6 +181,8 @@ def test_the_user_is_told_by_the_bell_when_the_client_has_lost_the_focus(tmp_pat
 
 def test_status_tells_what_is_around(tmp_path: Path, orders: Orders) -> None:
     with Attached(tmp_path, orders, "on") as attached:
+        # tmux asks the terminal around it who it is when the client attaches; that may answer later.
+        wait_until(lambda: attached.tmux("list-clients", "-F", "#{client_termtype}"), "the answer to tmux")
         status = attached.tmux("new-window", "-P", "-F", "#{pane_id}", shlex.join([*WRAPPER, "status"]))
         wait_until(lambda: attached.tmux.ended(status), "the end")
         shown = attached.tmux("capture-pane", "-J", "-p", "-t", status)

@@ -56,8 +56,8 @@ KNOWN: tuple[Known, ...] = (
     Known(
         "a byte from 80 to 9F in a sequence but OSC: libghostty-vt executes it as C1, to tmux and us it is no control",
         _sequences(
-            rb"\x1b[\x00-\x17\x19\x1c-\x1f\xa0-\xff]*"
-            rb"(?:[PX^_][^\x18\x1a\x1b]*|\[?[\x00-\x17\x19\x1c-?\xa0-\xff]*)[\x80-\x9f]+"
+            rb"\x1b[\x00-\x17\x19\x1c-\x1f\x7f\xa0-\xff]*"
+            rb"(?:[PX^_][^\x18\x1a\x1b]*|\[?[\x00-\x17\x19\x1c-?\x7f\xa0-\xff]*)[\x80-\x9f]+"
         ),
     ),
     Known(

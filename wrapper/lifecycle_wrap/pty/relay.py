@@ -29,8 +29,6 @@ def relay(
     child: Child,
     outer: Outer,
     signals: SignalPipe,
-    to_agent: bytes = b"",
-    to_outer: bytes = b"",
     show: Callable[[bytes], object] | None = None,
 ) -> int:
     """Copy until the agent has ended.
@@ -39,16 +37,12 @@ def relay(
         child: the agent.
         outer: the user's terminal.
         signals: our signals.
-        to_agent: what the pump still had for the agent.
-        to_outer: what it still had for the terminal.
         show: gets the agent's bytes when they are out; must not raise.
 
     Returns:
         The agent's wait status.
     """
     sources = {outer.input: child.master, child.master: outer.output, signals.fd: -1, child.messages: -1}
-    write(child.master, to_agent)
-    write(outer.output, to_outer)
     while True:
         for fd in select.select(list(sources), [], [])[0]:
             if fd == signals.fd:
@@ -80,11 +74,12 @@ def _copy(source: int, target: int, show: Callable[[bytes], object] | None) -> b
     return written
 
 
-def write(target: int, data: bytes) -> bool:
+def write(target: int, data: bytes | memoryview) -> bool:
     """Write all of it; returns whether the descriptor's other side is still there."""
-    while data:
+    rest = memoryview(data)
+    while rest:
         try:
-            data = data[os.write(target, data) :]
+            rest = rest[os.write(target, rest) :]
         except BlockingIOError:
             select.select([], [target], [])
         except OSError:

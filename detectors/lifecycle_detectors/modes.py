@@ -332,6 +332,7 @@ class Modes:
         elif not on and self._alternate:
             self._alternate = 0
             self._main.margins = self._main.margins or self._other.margins
+            self._main.cursor_style = self._main.cursor_style or self._other.cursor_style
             if mode == ALTERNATE_AND_CURSOR:
                 self._restore()
             elif self._other.charsets or self._other.shift:

@@ -133,6 +133,8 @@ class Pen:
                 self._saved[False] = self._current.copy()
         elif not on and self._on_alternate:
             self._current = self._main if mode == b"1049" else self._main | self._current
+        elif not on and mode == b"1049":  # left already; what was saved comes back all the same
+            self._current = self._saved.get(False, {}) | self._current
         self._on_alternate = on
 
     def _draw(self, data: bytes, start: int, end: int) -> None:

@@ -51,6 +51,10 @@ LEFT = {
     "modified keys": (b"\x1b[>4;2m", b"\x1b[>4m"),
     "pen": (b"\x1b[1;38:2::1:2:3;4:3m", b"\x1b[m"),
     "pen that came back from where 1049 saves it": (b"\x1b[1m\x1b[?1049h\x1b[?1049l\x1b[m\x1b8", b"\x1b[m"),
+    "pen that leaving the alternate screen again brings back": (
+        b"\x1b[1m\x1b[?1049h\x1b[?1049l\x1b[m\x1b[?1049l",
+        b"\x1b[m",
+    ),
     "hyperlink": (b"\x1b]8;id=1;http://x" + ST, b"\x1b]8;;" + ST),
     "protection": (b'\x1b[1"q', b'\x1b[0"q'),
     "charset": (b"\x1b(0", b"\x1b(B"),
@@ -235,3 +239,9 @@ def test_a_pen_is_read_the_same_whole_and_piece_by_piece() -> None:
         for sequence in sequences:
             pieces.feed(sequence, source.random() < 0.5)
         assert whole.attributes == pieces.attributes, written
+
+
+def test_a_cursor_shape_outlives_the_alternate_screen_where_terminals_share_it() -> None:
+    stream = OutputStream(SIZE)
+    stream.feed(b"\x1b[?1049h\x1b[5 q\x1b[?1049l")
+    assert stream.undo(None) == b"\x1b[0 q"

@@ -21,6 +21,8 @@ _NOTICE = re.compile(rb"(?:lifecycle-wrap: [^\r\n]*\r\n)*")
 _SEQUENCE = re.compile(
     rb"\x1b[\]P_X^][^\x07\x1b\x18\x1a]*(?:\x07|\x1b\\|[\x18\x1a])?|\x1b\[[0-?]*[ -/]*[@-~]|\x1b[ -/]*[0-~]"
     rb"|[\x0e\x0f\x18\r\n]"
+    # An answer to a question of the agent's that comes while it is stopped: a shell's terminal echoes it.
+    rb"|\^\[(?:\[[0-?]*[ -/]*[@-~]|[\]P][^\^]*\^\[\\)"
 )
 _GAP_LIMIT = 8192
 _ANCHORS = (48, 16, 6)

@@ -171,7 +171,7 @@ def test_a_server_that_is_no_broker(tmp_path: Path) -> None:
             broken: list[object] = []
             patch.setattr(threading, "excepthook", lambda args: broken.append(args.exc_type))
             thread.start()
-            for answer in (b"\x20\x03\x00\x00\x05", b"HTTP/1.1 400 Bad Request\r\n\r\n", b"\xff" * 100, b""):
+            for answer in (b"\x20\x03\x00\x00\x05", b"HTTP/1.1 400 Bad Request\r\n\r\n", b"\xff" * 100):
                 connection, _ = server.accept()
                 with connection, suppress(OSError):  # the client may have hung up
                     connection.sendall(answer)

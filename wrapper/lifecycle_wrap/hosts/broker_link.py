@@ -182,9 +182,10 @@ class Link(threading.Thread):
         self.connected(client)
         self.tried.set()
 
-    def _on_disconnect(self, _client: Client, _data: Any, _flags: Any, code: Any, _properties: Any) -> None:
+    def _on_disconnect(self, _client: Client, _data: Any, flags: Any, code: Any, _properties: Any) -> None:
         if code.is_failure and self.online:
-            self.problem = f"the connection is lost ({str(code).lower()})"
+            what = "it hangs up" if flags.is_disconnect_packet_from_server else "the connection is lost"
+            self.problem = f"{what} ({str(code).lower()})"
 
     def _serve(self, client: Client) -> None:
         """Drive the library until the connection is over."""

@@ -200,7 +200,7 @@ def test_a_fault_switches_off_and_gives_up_what_was_held(log: Log, method: str) 
     look_at_all(watch)
     assert (watch.take_to_outer(), watch.take_to_agent()) == (b"agent", b"user")
     assert (watch.output(b"on"), watch.input(b"on"), watch.due, watch.deadline) == (b"on", b"on", False, None)
-    assert Path(log.path).read_text().count("on purpose") == 1  # in the traceback's code; an error's own text may be content
+    assert Path(log.path).read_text().count("on purpose") == 1  # in the traceback's code, not as the error's text
 
 
 @pytest.mark.parametrize("method", ["output", "input"])

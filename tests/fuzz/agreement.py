@@ -73,6 +73,10 @@ KNOWN: tuple[Known, ...] = (
         _sequences(rb"\x1b\]133;[^\x07\x18\x1a\x1b]*(?:\x07|\x1b\\)?"),
     ),
     Known(
+        "tmux's passthrough: a doubled ESC in it is payload to us, as to tmux; to libghostty-vt it ends the string",
+        _sequences(rb"\x1bPtmux;"),
+    ),
+    Known(
         "CBT with a wrap pending: libghostty-vt alone keeps the wrap pending, in the middle of the row",
         _sequences(rb"\x1b\[[0-9;]*Z"),
     ),

@@ -72,6 +72,8 @@ def test_all_machines_in_one_table(environ: dict[str, str], server: Mosquitto, f
     cut_off = Aboard(Broker(server.address, host="web3"), {}, "aider", 8)
     cut_off.tell("idle")
     cut_off.drop()
+    with Board(Broker(server.address), environ) as board:
+        wait_until(lambda: "gone" in [one.lost for one in board.running()], "the last will, once it has stood a second")
     template = "{state}|{mark}|{agent}|{host}|{pid}|{dir}|{about}"
     assert rows(environ, "--format", template) == [
         "blocked|!|codex|web2.example|7|漢字|Waiting for approval",

@@ -37,6 +37,9 @@ keep-alive, so that a board is right within the keep-alive once the broker is ba
 
 CONNECT_SECONDS = 5.0
 
+PACKETS = 100
+"""How many packets are read before the rest is looked at: a list of thousands takes fewer rounds."""
+
 
 class Link(threading.Thread):
     """Keeps one connection up from `start` to `stop`.
@@ -196,12 +199,21 @@ class Link(threading.Thread):
             ready = self._poll(connection, client.want_write())
             self._drain()
             if connection.fileno() in ready:
-                client.loop_read()
+                self._read(client, connection)
             if client.want_write():
                 client.loop_write()
             client.loop_misc()
             if self.online and client.socket() is not None:
                 self.turn(client)
+
+    def _read(self, client: Client, connection: Any) -> None:
+        """Read what has come, a packet at a time, until there is no more or it is time to look at the rest."""
+        poll = select.poll()
+        poll.register(connection, select.POLLIN)
+        for _ in range(PACKETS):
+            client.loop_read()
+            if client.socket() is None or not (getattr(connection, "pending", int)() or poll.poll(0)):
+                return
 
     def finish(self, client: Client) -> None:
         """Say goodbye: without it the broker would send our last will."""

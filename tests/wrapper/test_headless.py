@@ -101,7 +101,7 @@ def test_an_agent_that_cannot_be_executed(run: Run, tmp_path: Path) -> None:
     process = run.start([str(agent)])
     _, errors = process.communicate(timeout=DEADLINE)
     assert process.returncode == 126
-    assert errors == f"lifecycle-wrap: {agent}: Exec format error\n".encode()
+    assert errors == f"lifecycle-wrap: {agent}: Exec format error; it may be built for another machine\n".encode()
 
 
 def test_inside_a_wrapped_session_nothing_is_told(run: Run) -> None:

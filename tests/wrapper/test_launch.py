@@ -56,7 +56,8 @@ def test_an_interpreter_that_is_missing_is_127_and_one_line(place: Place) -> Non
     agent.write_text("#!/nowhere/interpreter\n")
     agent.chmod(0o755)
     shown, status = finished(place.spawn([str(agent)]))
-    assert (shown, status) == (b"lifecycle-wrap: %s: No such file or directory\r\n" % bytes(agent), 127)
+    remedy = b"check the path, and the interpreter in its first line"
+    assert (shown, status) == (b"lifecycle-wrap: %s: No such file or directory; %s\r\n" % (bytes(agent), remedy), 127)
 
 
 def test_a_file_that_cannot_be_executed_is_126_and_one_line(place: Place) -> None:
@@ -64,7 +65,8 @@ def test_a_file_that_cannot_be_executed_is_126_and_one_line(place: Place) -> Non
     agent.write_bytes(b"\x7fELF\0nonsense")
     agent.chmod(0o755)
     shown, status = finished(place.spawn([str(agent)]))
-    assert (shown, status) == (b"lifecycle-wrap: %s: Exec format error\r\n" % bytes(agent), 126)
+    remedy = b"it may be built for another machine"
+    assert (shown, status) == (b"lifecycle-wrap: %s: Exec format error; %s\r\n" % (bytes(agent), remedy), 126)
 
 
 def test_a_script_without_interpreter_line_runs(place: Place) -> None:

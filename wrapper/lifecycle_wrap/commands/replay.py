@@ -25,6 +25,9 @@ from lifecycle_wrap.recordings.recording import (
     parse_resize,
 )
 
+RESOLUTION = 1e-6
+"""Seconds to which a file's times are rounded: what was due at its very end may seem to be due a little later."""
+
 
 class UnknownProfileError(Exception):
     """A profile was asked for that does not exist; `str()` is one line with the remedy."""
@@ -79,6 +82,8 @@ def walk(events: Iterable[RecordedEvent], session: Session) -> Iterator[SessionE
         while (due := session.next_deadline) is not None and due <= now:
             yield from session.tick(due)
         yield from _give(session, event, now)
+    while (due := session.next_deadline) is not None and due <= now + RESOLUTION:
+        yield from session.tick(due)
 
 
 def _give(session: Session, event: RecordedEvent, now: float) -> list[SessionEvent]:

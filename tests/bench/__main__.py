@@ -122,6 +122,7 @@ class Bench:
     def latency(self, name: str, label: str, argv: list[str]) -> None:
         terminal = self.start(name, argv)
         terminal.read_until(workloads.READY)
+        terminal.read_for(LOADED_SECONDS)
         figures = []
         for key in range(KEYS):
             mark = bytes([0x41 + key % 20])

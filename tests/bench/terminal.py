@@ -48,6 +48,12 @@ class Terminal:
                 raise EOFError(tail[-200:])
             tail = tail[-len(token) :] + data
 
+    def read_for(self, seconds: float) -> None:
+        """Read on for a while."""
+        until = time.perf_counter() + seconds
+        while time.perf_counter() < until and select.select([self.fd], [], [], until - time.perf_counter())[0]:
+            self.read()
+
     def drain(self) -> int:
         """Read to the end; return how many bytes came."""
         total = 0

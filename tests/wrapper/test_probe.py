@@ -45,6 +45,18 @@ def test_the_answers_are_taken_out_and_all_else_passes_in_order(answers: bytes, 
         assert not probe.awaits_answers
 
 
+def test_what_was_answered_before_we_ask_is_no_question_any_more() -> None:
+    for pieces in every_cut(b"text\x1b[c"):
+        probe = Probe()
+        for piece in pieces:
+            probe.saw_output(piece)
+        assert probe.filter_input(ATTRIBUTES, 0.0) == ATTRIBUTES
+        probe.saw_output(b"more")
+        assert probe.ask(0.1) == BURST
+        assert fed(probe, [ATTRIBUTES], 0.2) == b""
+        assert probe.settled
+
+
 def test_keys_between_the_answers_reach_the_agent_in_order() -> None:
     stream = b"1" + VERSION + b"2\x1b[I3" + STATUS + b"\x1bOP4" + ATTRIBUTES + b"5"
     for pieces in every_cut(stream):

@@ -69,7 +69,7 @@ class FocusWatch:
 
     def saw_output(self, data: bytes) -> None:
         """The agent's bytes: whether it wants reports itself is respected at once."""
-        if b"1004" in data:
+        if self._on and b"1004" in data:  # else no report is ours, and what the modes know is early enough
             for switch in _SWITCH.finditer(data):
                 self.correct(switch[1] == b"h")
 

@@ -11,6 +11,7 @@ not been answered before that will not be. Sees only what the caller tells: byte
 from __future__ import annotations
 
 import re
+from collections import deque
 from enum import Enum
 
 LIMIT = 0.2
@@ -20,6 +21,9 @@ LATE = 10.0
 KEY_DELAY = 0.05
 LATE_KEY_DELAY = 0.02
 """Seconds that a lone ESC, or Alt with a key, may be held: less than a user notices; least when no answer is likely."""
+_LONGEST_QUESTION = 16
+BEFORE_LIMIT = 1 << 16
+"""Bytes of output in which the agent's questions are looked for when ours goes out: more than a terminal has unread."""
 MAX_VERSION = 256
 """Code points of a terminal's name and version."""
 
@@ -44,7 +48,6 @@ _BEGINNING = re.compile(
     rb"|\](?:7|75|750|7501|7501;|7501;\?\x1b?)?)?\Z"
 )
 _MAYBE_A_KEY = (b"\x1b", b"\x1b[", b"\x1b]", b"\x1bP")
-_LONGEST_QUESTION = 16
 
 
 class Probe:
@@ -68,7 +71,8 @@ class Probe:
         self._open: list[tuple[Question, bool]] = []
         """Questions that wait for an answer, in their order; True for ours."""
         self._asked_at: float | None = None
-        self._tail = b""
+        self._before: deque[bytes] = deque()
+        self._before_size = 0
         self._held = b""
         self._release_at = 0.0
 
@@ -92,18 +96,17 @@ class Probe:
 
     def saw_output(self, data: bytes) -> None:
         """The agent's bytes, as they went out; its own questions before ours are answered before ours."""
-        if self.asked:
+        if self.asked or not data:
             return
-        before = len(self._tail)
-        data = self._tail + data
-        for question in _ASKED.finditer(data):
-            if question.end() > before:
-                self._open.append((Question(question.lastgroup), False))
-        self._tail = data[-_LONGEST_QUESTION:]
+        self._before.append(data)
+        self._before_size += len(data)
+        while self._before_size - len(self._before[0]) >= BEFORE_LIMIT:
+            self._before_size -= len(self._before.popleft())
 
     def ask(self, now: float) -> bytes:
         """Return the burst, which goes out now."""
         self._asked_at = now
+        self._note_questions()
         self._open += [(question, True) for question in Question]
         return BURST
 
@@ -111,6 +114,8 @@ class Probe:
         """Take the outer terminal's bytes, give what the agent gets: the argument itself where nothing is awaited."""
         if self._asked_at is not None and now >= self._asked_at + LATE:
             self._open.clear()
+        if not self.asked and b"\x1b" in data:
+            self._note_questions()
         if not self._open and not self._held:
             return data
         data, self._held = self._held + data, b""
@@ -137,6 +142,16 @@ class Probe:
         """Give what is held."""
         held, self._held = self._held, b""
         return held
+
+    def _note_questions(self) -> None:
+        """Find the agent's questions in what has passed: only now is there an answer or a question of ours after them."""
+        passed = b"".join(self._before)
+        end = 0
+        for question in _ASKED.finditer(passed):
+            self._open.append((Question(question.lastgroup), False))
+            end = question.end()
+        self._before = deque([passed[max(end, len(passed) - _LONGEST_QUESTION) :]])  # one may be cut here
+        self._before_size = len(self._before[0])
 
     def _is_ours(self, answer: re.Match[bytes]) -> bool:
         """Find the question of an answer; those before it stay without one."""

@@ -144,7 +144,7 @@ class Probe:
         return held
 
     def _note_questions(self) -> None:
-        """Find the agent's questions in what has passed: only now is there an answer or a question of ours after them."""
+        """Find the agent's questions in what has passed, now that an answer or a question of ours comes after them."""
         passed = b"".join(self._before)
         end = 0
         for question in _ASKED.finditer(passed):

@@ -32,13 +32,14 @@ if TYPE_CHECKING:
 
 # One read of the user's side. A paste arrives in pieces of the terminal's own buffer, 4 KiB on Linux.
 INPUT_CHUNK = 16 << 10
-# Reads of the agent's side are joined up to this much before one write: more would only make keystrokes wait.
-BURST = 64 << 10
+# Reads of the agent's side (4 KiB at most on Linux) are joined up to this much before one write. With more the agent, we
+# and the terminal take turns instead of working side by side: that costs throughput, and in a flood keys wait longer.
+BURST = 8 << 10
 # A read that brings less than this has most likely emptied the kernel's buffer; asking again would cost a system call.
 SHORT_READ = 1 << 10
 # What may wait for either side before the other is no longer read. Larger than one burst, so that a partly written one
 # does not stop the next; small enough that a Ctrl-C is felt at once.
-QUEUE_LIMIT = 128 << 10
+QUEUE_LIMIT = 16 << 10
 # What is still read after the agent has ended: more than a PTY's buffers hold (64 KiB and a line discipline's 4 KiB).
 LAST_OUTPUT = 256 << 10
 # A terminal whose input ends this often without a byte in between is gone, whatever else it says.

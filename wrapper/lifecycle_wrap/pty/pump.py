@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 # One read of the user's side. A paste arrives in pieces of the terminal's own buffer, 4 KiB on Linux.
 INPUT_CHUNK = 16 << 10
-# Reads of the agent's side (4 KiB at most on Linux) are joined up to this much before one write. With more the agent, we
-# and the terminal take turns instead of working side by side: that costs throughput, and in a flood keys wait longer.
+# Reads of the agent's side (4 KiB at most on Linux) are joined up to this much before one write. With more, the agent,
+# we and the terminal take turns instead of working side by side: a flood passes slower, and keys in it wait longer.
 BURST = 8 << 10
 # A read that brings less than this has most likely emptied the kernel's buffer; asking again would cost a system call.
 SHORT_READ = 1 << 10

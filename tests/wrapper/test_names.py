@@ -9,7 +9,7 @@ import tokenize
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-NAMES = re.compile(r"herdr|cmux|zellij|tmux", re.IGNORECASE)
+NAMES = re.compile(r"herdr|cmux|zellij|tmux|orca|\b9999\b", re.IGNORECASE)
 
 # These read what agents print: one multiplexer's passthrough, `ESC P tmux;`, is a form of the sequences they look for.
 READERS_OF_PASSTHROUGH = {"parser.py", "osc_filter.py"}

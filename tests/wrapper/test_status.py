@@ -114,6 +114,7 @@ def test_the_order_is_stable_by_type_and_name(environ: dict[str, str]) -> None:
         ("native", "herdr"),
         ("register", "register"),
         ("sidebar", "cmux"),
+        ("terminal", "orca"),
     ]
 
 

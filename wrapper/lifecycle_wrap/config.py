@@ -182,7 +182,7 @@ def parse_config(text: str, file: str, *, strict: bool = False) -> tuple[Config,
 
 
 def _switched(config: Config, environ: Mapping[str, str]) -> Config:
-    off = frozenset(name for name in hosts.BUILT_IN if environ.get(hosts.switch_variable(name)) == "0")
+    off = frozenset(name for name in hosts.NAMES if environ.get(hosts.switch_variable(name)) == "0")
     reason = f"disabled by {SWITCH}=0" if environ.get(SWITCH) == "0" else config.off_reason
     debug = environ.get(f"{SWITCH}_DEBUG", "").strip() == "1"
     return replace(config, off_reason=reason, hosts_off=off, debug=debug)
@@ -288,7 +288,7 @@ def _events(value: Any) -> frozenset[str]:
 
 
 def _sink_name(value: Any, taken: Iterable[str]) -> str:
-    reserved = (*hosts.BUILT_IN, hosts.AUTO, "osc", "command")
+    reserved = (*hosts.NAMES, hosts.AUTO, "osc", "command")
     if not isinstance(value, str) or not value.strip():
         raise _Wrong("expected a name that is not empty")
     if len(value.encode()) > NAME_BYTES:
@@ -387,9 +387,9 @@ class _Reader:
             self._problem("lifecycle.hosts", "expected a table per host, [lifecycle.hosts.NAME]")
             return {}
         for name in tables:
-            if name in hosts.BUILT_IN:
+            if name in hosts.NAMES:
                 self._problem(f"lifecycle.hosts.{name}", "a built-in host's options stand in [lifecycle] itself")
-        return {name: dict(table) for name, table in tables.items() if name not in hosts.BUILT_IN}
+        return {name: dict(table) for name, table in tables.items() if name not in hosts.NAMES}
 
     def _broker(self, lifecycle: Mapping[str, Any]) -> Broker | None:
         """Read the table; with any problem it is left out whole: what was to be kept from the broker may be in it."""

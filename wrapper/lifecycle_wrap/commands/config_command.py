@@ -69,7 +69,7 @@ def show(path: Path | None, environ: Mapping[str, str]) -> Shown:
     for command in config.commands:
         lines += ["", "[[lifecycle.commands]]", *_command(command, origins)]
     for name, options in config.host_options.items():
-        if name not in hosts.BUILT_IN:
+        if name not in hosts.NAMES:
             lines += ["", f"[lifecycle.hosts.{json.dumps(name)}]"]
             lines += [_line(key, value, origins.of(f"lifecycle.hosts.{name}.{key}")) for key, value in options.items()]
     lines += _switches(config)

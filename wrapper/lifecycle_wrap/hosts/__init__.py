@@ -101,6 +101,13 @@ BUILT_IN = {
 """The built-in hosts, those that more often run inside another first: the order in which `nesting = "innermost"` takes
 the first one that is detected, unless the pane itself can tell (`Host.owns_pane`)."""
 
+IN_BAND: dict[str, dict[str, tuple[str, ...]]] = {"orca": {"orca": ("off", "auto", "on")}}
+"""Hosts that read the bytes of the session itself, with their options: no adapter tells them, `terminal.outward` writes
+what `hosts.outer` gives it for them."""
+
+NAMES = (*BUILT_IN, *IN_BAND)
+"""Of all hosts that come with us."""
+
 
 def switch_variable(name: str) -> str:
     """Return the environment variable that turns a host off when it is `0`."""
@@ -109,14 +116,14 @@ def switch_variable(name: str) -> str:
 
 def options() -> Iterator[tuple[str, str, tuple[str, ...]]]:
     """Yield host, key and choices of every option of the built-in hosts."""
-    for name, host in BUILT_IN.items():
-        for option, choices in host.options.items():
+    for name, options_of_host in [*((name, host.options) for name, host in BUILT_IN.items()), *IN_BAND.items()]:
+        for option, choices in options_of_host.items():
             yield name, option, choices
 
 
 def default_options() -> dict[str, dict[str, Any]]:
     """Return the options of the built-in hosts with their defaults, by host."""
-    defaults: dict[str, dict[str, Any]] = {name: {} for name in BUILT_IN}
+    defaults: dict[str, dict[str, Any]] = {name: {} for name in NAMES}
     for name, option, choices in options():
         defaults[name][option] = choices[0]
     return defaults

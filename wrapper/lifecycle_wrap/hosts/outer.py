@@ -1,4 +1,4 @@
-"""Multiplexers as the terminal that we sit in: the rows of `terminals` for them, and what can be asked of tmux.
+"""Hosts as the terminal that we sit in: rows of `terminals`, questions to tmux, and those told in the session's bytes.
 
 Owns what stands between us and the user's terminal: what a multiplexer does not forward must not be sent.
 """
@@ -10,6 +10,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from lifecycle_wrap.terminal.terminals import ALWAYS, Terminal
+
+from . import orca
 
 if TYPE_CHECKING:
     from lifecycle_wrap.config import Config
@@ -165,3 +167,8 @@ def adapter(config: Config, environ: Mapping[str, str]) -> Callable[[Terminal], 
         return replace(terminal, progress_since=ALWAYS, wrap=through_tmux)
 
     return adapt
+
+
+def in_band(config: Config, environ: Mapping[str, str], agent: str) -> list[orca.OrcaStatus]:
+    """Return what writes the state between the agent's bytes, for the hosts that the user wants told so."""
+    return [] if orca.off_reason(config, environ) else [orca.OrcaStatus(agent)]

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from . import BUILT_IN, installed, off_reason, switch_variable, visible
+from . import BUILT_IN, installed, off_reason, orca, switch_variable, visible
 from .base import INTERFACE, Host, HostError, HostGone, Place, Setup, new_session
 from .command import CommandSink
 
@@ -44,9 +44,10 @@ def survey(config: Config, environ: Mapping[str, str]) -> list[Choice]:
     """Apply the policy to every host there is, starting and asking nothing.
 
     Returns:
-        One choice per host, the likeliest innermost first; those of other packages at the end, by name.
+        One choice per host, the likeliest innermost first; those of other packages at the end, by name, and those that
+        are told in the session's own bytes.
     """
-    choices = _detect(config, environ)
+    choices = [*_detect(config, environ), _orca(config, environ)]
     panes = [choice for choice in choices if choice.host is not None and choice.host.is_pane]
     if config.nesting != "innermost" or len(panes) < 2:
         return choices
@@ -108,6 +109,12 @@ def _absent(name: str, config: Config) -> Choice:
     reason = off_reason(config, name)
     reason = f"{reason}; detection skipped" if reason else " and ".join(BUILT_IN[name].markers) + " not set"
     return Choice(name, BUILT_IN[name].type, detected=False, enabled=False, reason=reason)
+
+
+def _orca(config: Config, environ: Mapping[str, str]) -> Choice:
+    off = orca.off_reason(config, environ)
+    reason = off or "told by OSC 9999, which it does not document, unless something in between swallows it"
+    return Choice(orca.NAME, "terminal", bool(environ.get(orca.MARK)), not off, reason)
 
 
 def _foreign(config: Config, environ: Mapping[str, str]) -> list[Choice]:

@@ -19,7 +19,7 @@ from lifecycle_detectors.parser import Osc
 from lifecycle_detectors.put_back import Answered, PutBack
 from lifecycle_detectors.stream import OutputStream
 from lifecycle_wrap.config import Config
-from lifecycle_wrap.hosts.outer import adapter
+from lifecycle_wrap.hosts.outer import adapter, in_band
 from lifecycle_wrap.projection import without_spinner
 
 from .attention import FocusWatch, Notifier
@@ -66,6 +66,7 @@ class Outward:
         self._notifier = Notifier(
             config.notify if on else "off", agent, config.notify_blocked_after, config.notify_turn_after
         )
+        self._in_band = in_band(config, environ, agent)
         self._prefixes_titles = on and config.title in MARKS
         self._put_back = PutBack(Answered())
         self.use_profile(profile)
@@ -134,6 +135,8 @@ class Outward:
                     self._bar.take_state(event)
                     self._reporter.take_state(event)
                     self._title.take_state(event.state)
+                    for host in self._in_band:
+                        host.take_state(event)
                 case TurnCompleted():
                     self._reporter.completed(self._focus.has_focus)
                 case TitleChanged(title=title):
@@ -147,6 +150,7 @@ class Outward:
         due = [self._probe.deadline, self._focus.deadline, self._answer.deadline if self._answer else None]
         if self._may_write:
             due += [self._bar.deadline, self._notifier.deadline, self._put_back.deadline]
+            due += [host.deadline for host in self._in_band]
         return min((at for at in due if at is not None), default=None)
 
     def on_deadline(self, now: float) -> bytes:
@@ -173,7 +177,8 @@ class Outward:
             return b""
         if self._focus.has_focus:
             self._reporter.focused()
-        parts = (part.update(now) for part in (self._focus, self._title, self._bar, self._reporter))
+        parts = [part.update(now) for part in (self._focus, self._title, self._bar, self._reporter)]
+        parts += [host.update(now) for host in self._in_band]
         return b"".join(parts) + self._put_back.next_frame(now) + self._notifier.update(now, self._focus.has_focus)
 
     @property
@@ -210,7 +215,8 @@ class Outward:
 
     def _take_back(self) -> bytes:
         parts = (self._bar, self._reporter, self._title, self._focus, self._put_back)
-        return b"".join(part.leave() for part in parts) + self._title_of_rest()
+        told = b"".join(host.leave() for host in self._in_band)
+        return told + b"".join(part.leave() for part in parts) + self._title_of_rest()
 
     @property
     def _may_write(self) -> bool:
@@ -228,6 +234,8 @@ class Outward:
         self._put_back.between = terminal.is_multiplexer
         for part in (self._bar, self._title, self._focus, self._notifier):
             part.use(terminal)
+        for host in self._in_band:
+            host.use(terminal)
         self._reporter.use(terminal, bool(self._probe.knows_status))
 
     def _forget(self) -> None:

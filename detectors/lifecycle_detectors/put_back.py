@@ -94,7 +94,8 @@ class PutBack:
             self._written = text
             return None
         self._around = (b"\x1b]" + number + b";", bytes((BEL,)) if osc.bel else ST)
-        return self._rewrite(now)
+        instead = self._rewrite(now)
+        return None if self._written == text else instead  # its own passes as it is, again and again if need be
 
     def report(self, osc: Osc, now: float) -> bytes:
         """Take a report that the terminal does not get; returns what goes out in its place."""

@@ -117,6 +117,14 @@ def test_an_agent_that_marks_its_titles_itself_is_left_alone() -> None:
     assert through(putting, [(itself + BLOCKED).encode()]) == itself
 
 
+@pytest.mark.parametrize("agent", ["pi", "vibe"])
+def test_a_title_that_needs_no_mark_passes_as_often_as_it_comes(agent: str) -> None:
+    putting = answered(agent, title("one"))
+    assert through(putting, [(title("one") + title("two") + title("two")).encode()]) == (
+        title("one") + title("two") + title("two")
+    )
+
+
 def test_a_cleared_title_stays_cleared() -> None:
     putting = answered("claude", title("✳ Claude Code"))
     through(putting, [title("Claude Code").encode()])

@@ -1,12 +1,15 @@
 """Tools that guess an agent's state from a tmux pane read the same from a wrapped agent as from a bare one.
 
 Recordings are played side by side in two panes of a real tmux, and all that such a tool can read is compared in
-between. `python -m tests.real_hosts.test_guessers DIR` does the same for any folder of recordings.
+between: the screen, the pane's variables, and in control mode the titles and the progress among its bytes.
+`python -m tests.real_hosts.test_guessers DIR` does the same for any folder of recordings.
 """
 
 from __future__ import annotations
 
+import re
 import shutil
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -36,6 +39,39 @@ def read(tmux: Tmux, pane: str) -> tuple[str, str]:
     return tmux("capture-pane", "-p", "-e", "-t", pane), tmux("display-message", "-p", "-t", pane, READABLE)
 
 
+TOLD = re.compile(rb"\x1b\](?:[02]|9;4);[^\x07\x1b]*")
+
+
+class ControlMode:
+    """A reader of all panes' bytes in tmux's control mode, as TaskTTY is one.
+
+    Args:
+        tmux: a server that has a session.
+        folder: where the bytes go.
+    """
+
+    def __init__(self, tmux: Tmux, folder: Path) -> None:
+        self._path = folder / "control"
+        with self._path.open("wb") as file:
+            self._client = subprocess.Popen(
+                ["tmux", "-S", str(tmux.folder / "tmux"), "-C", "attach", "-f", "ignore-size"],
+                env=tmux.environ,
+                stdin=subprocess.PIPE,
+                stdout=file,
+            )
+        wait_until(lambda: b"%session-changed" in self._path.read_bytes(), "control mode")
+
+    def told(self, pane: str) -> list[bytes]:
+        """Return what a pane has told: titles and progress, in order."""
+        mark = b"%output " + pane.encode() + b" "
+        lines = self._path.read_bytes().splitlines()
+        escaped = b"".join(line[len(mark) :] for line in lines if line.startswith(mark))
+        return TOLD.findall(re.sub(rb"\\([0-7]{3})", lambda octal: bytes((int(octal[1], 8),)), escaped))
+
+    def close(self) -> None:
+        self._client.communicate()
+
+
 def steps_done(path: Path) -> int:
     return path.stat().st_size if path.exists() else 0
 
@@ -51,8 +87,10 @@ def compare(cast: Path, tmux: Tmux, folder: Path) -> None:
     names = [f"{cast.parent.name}-{cast.name}-{way}" for way in ("bare", "wrapped")]
     with Orders(folder, names[0], PLAYER) as bare, Orders(folder, names[1], PLAYER) as wrapped:
         panes = [tmux.pane([*bare.argv, str(cast)]), tmux.pane([*WRAPPER, "--", *wrapped.argv, str(cast)])]
+        tmux("select-window", "-t", ":0")  # a window that a client looks at notes no bell
         for pane in panes:
             tmux("resize-window", "-t", pane, "-x", str(recording.columns), "-y", str(recording.rows))
+        control = ControlMode(tmux, folder)
         for step in range(1, STEPS + 1):
             for orders in (bare, wrapped):
                 orders.give(str(events // STEPS + 1))
@@ -62,6 +100,12 @@ def compare(cast: Path, tmux: Tmux, folder: Path) -> None:
                 lambda: read(tmux, panes[0]) == read(tmux, panes[1]) != ("", ""),
                 lambda: f"{cast}:\n{read(tmux, panes[0])}\n{read(tmux, panes[1])}",
             )
+        expected = TOLD.findall(b"".join(e.text.encode("utf-8", "replace") for e in recording if e.kind == OUTPUT))
+        wait_until(
+            lambda: [control.told(pane) for pane in panes] == [expected, expected],
+            lambda: f"{cast}: {expected}\n{[control.told(pane) for pane in panes]}",
+        )
+        control.close()
     for pane in panes:
         tmux("kill-window", "-t", pane)
 

@@ -10,7 +10,7 @@ from lifecycle_detectors.osc_filter import OscFilter
 from lifecycle_detectors.parser import Control, Osc, Parser
 from lifecycle_detectors.profiles import Catalog, ProfileError
 from lifecycle_detectors.profiles.format import parse_profile
-from lifecycle_detectors.put_back import PutBack
+from lifecycle_detectors.put_back import Answered, PutBack
 from lifecycle_wrap.recordings.recording import OUTPUT, open_recording
 from tests.detectors.chunking import every_cut
 
@@ -22,9 +22,7 @@ WORKING, BLOCKED, IDLE, DONE = (
 
 
 def put_back(name: str, *, between: bool = False) -> PutBack:
-    answered = Catalog().get(name).answered
-    assert answered is not None
-    return PutBack(answered, between)
+    return PutBack(Catalog().get(name).answered or Answered(), between)
 
 
 def through(putting: PutBack, pieces: list[bytes], now: float = 0.0) -> str:

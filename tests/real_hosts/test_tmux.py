@@ -6,6 +6,7 @@ import os
 import shlex
 import shutil
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -46,6 +47,22 @@ def test_states_from_start_to_end(tmux: Tmux, orders: Orders) -> None:
     orders.give("exit 3")
     wait_until(lambda: tmux.ended(pane), "the end")
     assert tmux.options(pane) == ""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux lets us show the agent's name")
+@pytest.mark.parametrize("name", ["my-agent", "an-agent-with-a-name-of-some-length"])
+def test_the_pane_runs_what_the_user_has_started(tmux: Tmux, tmp_path: Path, name: str) -> None:
+    agent = tmp_path / name
+    agent.symlink_to(shutil.which("cat") or "")
+    bare, wrapped = tmux.pane([str(agent)]), tmux.pane([*WRAPPER, "--", str(agent)])
+    for pane in (bare, wrapped):
+        wait_until(
+            lambda pane=pane: tmux("display-message", "-p", "-t", pane, "#{pane_current_command}") == name,
+            lambda pane=pane: tmux("display-message", "-p", "-t", pane, "#{pane_current_command}"),
+        )
+    leader = tmux("display-message", "-p", "-t", wrapped, "#{pane_pid}")
+    arguments = Path(f"/proc/{leader}/cmdline").read_text().split("\0")
+    assert arguments[: len(WRAPPER) + 1] == [name, *WRAPPER[1:], "--"]
 
 
 @pytest.mark.parametrize("end", [signal.SIGSEGV, signal.SIGKILL, signal.SIGTERM])

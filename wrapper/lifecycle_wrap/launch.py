@@ -100,10 +100,12 @@ def _run_in_pty(options: Options, path: str, argv: Sequence[str], environ: Mappi
     from .pty import relay  # noqa: F401
     from .pty.child import Child, exit_code
     from .pty.outer import Outer
+    from .pty.process_name import show_as
     from .pty.signals import SignalPipe
     from .terminal import reset  # noqa: F401
 
     gc.disable()  # until everything is loaded: what start-up makes is no garbage
+    show_as(argv[0])
     outer = Outer(environ)
     signals = SignalPipe()
     try:

@@ -85,6 +85,12 @@ class StatusQueryAnswer:
         parts.append(data[position : len(data) - len(self._held)])
         return b"".join(parts) if len(parts) > 1 or self._held else data
 
+    def saw_input(self, data: bytes) -> None:
+        """The agent has got these bytes already: an answer counts, but no DA1 reply, whose question was before ours."""
+        for reply in _REPLY.finditer(data):
+            if not reply["da1"]:
+                self._takes_outer_answer()
+
     def on_deadline(self, now: float) -> bytes:
         """Give what the agent gets now that nothing more came: our answer, or bytes that were held."""
         answers = self._answers(now) if self._unanswered and now >= self._answer_at else b""
@@ -94,8 +100,8 @@ class StatusQueryAnswer:
         return answers + held
 
     def flush(self) -> bytes:
-        """No more is to be answered: give what is held."""
-        held, self._held, self._unanswered, self._answered_for = self._held, b"", 0, 0
+        """Give what is held; what has not been answered still will be."""
+        held, self._held = self._held, b""
         return held
 
     def _answers(self, now: float) -> bytes:

@@ -117,12 +117,19 @@ def test_without_a_query_the_same_object_passes(data: bytes) -> None:
     assert answer.outer_answers is None
 
 
-def test_flush_gives_what_is_held_and_ends_the_waiting() -> None:
+def test_flush_gives_what_is_held_and_the_query_is_still_answered() -> None:
     answer = asked()
     assert answer.filter_input(b"\x1b[?6", 0.1) == b""
     assert answer.flush() == b"\x1b[?6"
-    assert answer.deadline is None
-    assert answer.filter_input(DA1, 0.2) == DA1
+    assert answer.deadline == PATIENCE
+    assert answer.filter_input(DA1, 0.2) == ANSWER + DA1
+
+
+def test_what_the_agent_has_got_already_counts_as_answered_but_for_device_attributes() -> None:
+    answer = asked(times=2)
+    answer.saw_input(DA1 + b"x" + ANSWER)
+    assert answer.outer_answers is True
+    assert answer.filter_input(DA1, 0.2) == ANSWER + DA1
 
 
 def test_random_input_loses_nothing() -> None:

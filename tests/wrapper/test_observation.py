@@ -8,6 +8,7 @@ import pytest
 
 from lifecycle_wrap.log import Log
 from lifecycle_wrap.observation import KEPT_LIMIT, LOADING_PATIENCE, LOOK_LIMIT, LOOK_SLICE, Observer, Watch
+from tests.detectors.chunking import every_cut
 
 
 class Recorder(Observer):
@@ -146,6 +147,40 @@ def test_a_program_status_sequence_waits_for_the_observer(log: Log, cut: int) ->
     assert gone == b"before"
     watch.adopt(Observer())
     assert gone + watch.take_to_outer() == data
+
+
+@pytest.mark.parametrize("end", [b"\x07", b"\x1b\\"])
+@pytest.mark.parametrize("waits", [b"\x1b[c", b"\x1b[0c", b"\x1b]7501;state=idle\x07", b"\x1b]7501;?\x18"])
+def test_the_question_for_program_status_passes_and_what_depends_on_its_answer_waits(
+    log: Log, end: bytes, waits: bytes
+) -> None:
+    passes = b"\x1b[c\x1b]7501;?" + end + b"drawn\x1b[1c\x1b[31m\x1b]7501;?" + end + b"more"
+    data = passes + waits + b"after"
+    for pieces in every_cut(data):
+        watch = make_watch(log)
+        gone = b"".join(watch.output(piece) for piece in pieces)
+        assert gone == passes, pieces
+        watch.adopt(Observer())
+        assert gone + watch.take_to_outer() == data
+
+
+def test_an_observer_is_told_which_input_the_agent_has_got_already(log: Log) -> None:
+    class Late(Recorder):
+        def input_gone(self, data: bytes, now: float) -> None:
+            self.shown.append(("input_gone", data, now))
+
+    watch = make_watch(log)
+    watch.output(b"\x1b]7501;?\x07\x1b[c")
+    watch.input(b"answer")
+    late = Late()
+    watch.adopt(late)
+    watch.input(b"key")
+    assert [(what, data) for what, data, _ in late.shown] == [
+        ("output", b"\x1b]7501;?\x07"),
+        ("input_gone", b"answer"),
+        ("output", b"\x1b[c"),
+        ("input", b"key"),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,9 @@ class Observer:
         """Bytes of the outer terminal, before they are forwarded: returns what the agent gets now. Must be cheap."""
         return data
 
+    def input_gone(self, data: bytes, now: float) -> None:
+        """Bytes of the outer terminal that the agent has got already, before this observer was there."""
+
     def flush_output(self) -> bytes:
         """Give up what `output` holds back."""
         return b""

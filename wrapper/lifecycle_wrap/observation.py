@@ -30,8 +30,13 @@ LOADING_PATIENCE = 5.0
 LOOK_SLICE = 64 << 10
 
 
-# What must not pass unseen: whether a program status sequence goes out is the observer's to say. No other byte waits.
+# What must not pass unseen. Whether a program status sequence goes out is the observer's to say, but for the question
+# whether the terminal knows them: that always goes out, and some agents wait only half a second for the answer. The
+# question that all terminals answer, after it, tells the agent that there is none: by then we must be able to give it.
+# No other byte waits.
 UNDECIDED = b"\x1b]7501"
+QUERIES = (UNDECIDED + b";?\x07", UNDECIDED + b";?\x1b\\")
+ASKED_AFTER = (b"\x1b[c", b"\x1b[0c")
 
 
 class Watch:
@@ -51,6 +56,7 @@ class Watch:
         self._observer: Observer | None = None
         self._unlooked: list[tuple[bool, bytes]] = []
         self._undecided = b""
+        self._waiting: tuple[bytes, ...] = (UNDECIDED,)
         self._follower: Observer = Blind()
         self._failed: Observer | None = None
         self._looking = b""
@@ -98,7 +104,7 @@ class Watch:
             left = gone
             for is_input, data in passed:
                 if is_input:
-                    observer.input(data, now)
+                    observer.input_gone(data, now)
                 else:
                     observer.output(data[: max(0, left)], now)
                     left -= len(data)
@@ -230,17 +236,23 @@ class Watch:
         return list(self._observer.notices) if self._observer else []
 
     def _hold_undecided(self, data: bytes) -> bytes:
-        """Let pass what comes before a sequence that the observer has to decide on."""
+        """Let pass what comes before a sequence that has to wait for the observer."""
         data, self._undecided = self._undecided + data, b""
-        start = data.find(UNDECIDED)
-        if start < 0:
-            start = len(data)
-            for length in range(len(UNDECIDED) - 1, 0, -1):
-                if data.endswith(UNDECIDED[:length]):
-                    start -= length
-                    break
+        start = self._next_undecided(data, 0)
+        while query := next((query for query in QUERIES if data.startswith(query, start)), b""):
+            self._waiting = (UNDECIDED, *ASKED_AFTER)
+            start = self._next_undecided(data, start + len(query))
         self._undecided = data[start:]
         return data[:start]
+
+    def _next_undecided(self, data: bytes, start: int) -> int:
+        """Find where a sequence begins that has to wait, or may begin at the end."""
+        found = [at for at in (data.find(sequence, start) for sequence in self._waiting) if at >= 0]
+        if found:
+            return min(found)
+        escape = data.rfind(b"\x1b", start)
+        is_beginning = escape >= 0 and any(sequence.startswith(data[escape:]) for sequence in self._waiting)
+        return escape if is_beginning else len(data)
 
     @property
     def _waits_for_observer(self) -> bool:

@@ -213,6 +213,10 @@ class SessionObserver(Observer):
         self._update_deadline()
         return data
 
+    def input_gone(self, data: bytes, now: float) -> None:
+        """Take what was answered and typed before we were there."""
+        self._outward.input_gone(data, now)
+
     def flush_output(self) -> bytes:
         """Give up what `output` holds back."""
         return self._outward.flush_output()

@@ -107,6 +107,12 @@ class Outward:
             self._identify()
         return data
 
+    def input_gone(self, data: bytes, now: float) -> None:
+        """Take the outer terminal's bytes that the agent has got already."""
+        self._focus.filter_input(self._probe.filter_input(data, now), now)
+        if self._answer is not None:
+            self._answer.saw_input(data)
+
     def flush_output(self) -> bytes:
         """Give up what `output` holds."""
         return self._filter.flush() if self._filter else b""

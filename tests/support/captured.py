@@ -95,7 +95,8 @@ class Hosts:
 
     def __init__(self, folder: Path, environ: Mapping[str, str]) -> None:
         self._folder = folder
-        setup = Setup({**ENVIRON, "XDG_RUNTIME_DIR": str(folder), **environ}, tty="/dev/pts/1")
+        environ = {**ENVIRON, "XDG_RUNTIME_DIR": str(folder), **environ}
+        setup = Setup(environ, {"cmux_notify": "blocked"}, tty="/dev/pts/1")
         sink = config.Command("sink", ("/sink",), events=frozenset(kind.value for kind in Kind))
         pane_hosts = (herdr.Herdr, cmux_tui.CmuxTui, zellij.Zellij, tmux.Tmux, cmux.Cmux)
         self._hosts: list[Host] = [host(setup) for host in pane_hosts]

@@ -3,7 +3,7 @@
 The app runs on macOS only. Facts: options are recognised anywhere, and one without `=` eats the next word; values are
 joined by spaces; "OK" means parsed, not done; a process that does not descend from the app's terminals is refused; the
 CLI refuses when `CMUX_SOCKET` and `CMUX_SOCKET_PATH` are both set and differ. Without a workspace the selected one is
-the target.
+the target. `notify` wants a title and prints the id of the notification.
 
 usage: fake_cmux.py COMMAND ...       with FAKE_CMUX_STATE naming the file, FAKE_CMUX_REFUSE=1 to refuse
 """
@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 OPTIONS = frozenset({"icon", "color", "priority", "workspace", "window", "pid", "surface", "panel", "id"})
+OPTIONS |= {"title", "subtitle", "body"}
 
 
 def main(argv: list[str]) -> int:
@@ -30,7 +31,9 @@ def main(argv: list[str]) -> int:
     path = Path(os.environ["FAKE_CMUX_STATE"])
     state: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {"calls": [], "workspaces": {}}
     state["calls"].append(argv)
-    workspace = state["workspaces"].setdefault(options.get("workspace", "selected"), {"status": {}, "loading": []})
+    workspace = state["workspaces"].setdefault(
+        options.get("workspace", "selected"), {"status": {}, "loading": [], "notified": []}
+    )
     status = act(words, options, workspace)
     partial = path.with_suffix(".new")
     partial.write_text(json.dumps(state))
@@ -54,6 +57,11 @@ def act(words: list[str], options: dict[str, str], workspace: dict[str, Any]) ->
             workspace["loading"] = [held for held in workspace["loading"] if held != key]
             if word == "on":
                 workspace["loading"].append(key)
+        case ["notify"]:
+            if not options.get("title"):
+                return fail("ERROR: notify requires --title")
+            workspace["notified"].append({name: options.get(name, "") for name in ("title", "body", "surface")})
+            print(f"notification:{len(workspace['notified'])}")
         case _:
             return fail("usage: unknown command")
     return 0

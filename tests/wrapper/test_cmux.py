@@ -64,7 +64,26 @@ def test_the_argument_lists_of_a_session(environ: dict[str, str]) -> None:
         ["clear-status", KEY, workspace],
         [*loading, "off", f"--id={KEY}", workspace],
     ]
-    assert state(environ)["workspaces"] == {WORKSPACE: {"status": {}, "loading": []}}
+    assert state(environ)["workspaces"] == {WORKSPACE: {"status": {}, "loading": [], "notified": []}}
+
+
+def test_it_notifies_once_for_each_wait_where_that_is_asked_for(environ: dict[str, str]) -> None:
+    host = cmux.Cmux(Setup(environ, {"cmux_notify": "blocked"}))
+    question = event("blocked", message="Waiting for user input")
+    waits = [event("blocked"), question, event("working"), question, event("idle")]
+    for told in [event("idle"), event("working"), *waits]:
+        host.publish(told, Call(10))
+    host.release(release(), Call(10))
+    assert state(environ)["workspaces"][WORKSPACE]["notified"] == [
+        {"title": "claude", "body": "Waiting for approval", "surface": SURFACE},
+        {"title": "claude", "body": "Waiting for user input", "surface": SURFACE},
+    ]
+
+
+@pytest.mark.parametrize(("agent", "title"), [('it\'s \\ "mine"', "its  mine"), ("'", "agent"), ("--clear", "--clear")])
+def test_a_name_cannot_change_what_is_asked(environ: dict[str, str], agent: str, title: str) -> None:
+    cmux.Cmux(Setup(environ, {"cmux_notify": "blocked"})).publish(event("blocked", agent=agent), Call(10))
+    assert [one["title"] for one in state(environ)["workspaces"][WORKSPACE]["notified"]] == [title]
 
 
 def test_two_surfaces_of_a_workspace_do_not_touch_each_other(environ: dict[str, str]) -> None:
@@ -115,4 +134,4 @@ def test_nothing_is_left_after_a_session(environ: dict[str, str]) -> None:
     assert state(environ)["workspaces"][WORKSPACE]["status"][KEY]["pid"] == "4242"
     manager.publish(release())
     manager.close()
-    assert state(environ)["workspaces"] == {WORKSPACE: {"status": {}, "loading": []}}
+    assert state(environ)["workspaces"] == {WORKSPACE: {"status": {}, "loading": [], "notified": []}}

@@ -94,7 +94,12 @@ BUILT_IN = {
         terms=("tmux", "screen"),
         options={"tmux_progress": ("raw", "passthrough")},
     ),
-    "cmux": BuiltIn("lifecycle_wrap.hosts.cmux:Cmux", "sidebar", markers=("CMUX_SURFACE_ID",)),
+    "cmux": BuiltIn(
+        "lifecycle_wrap.hosts.cmux:Cmux",
+        "sidebar",
+        markers=("CMUX_SURFACE_ID",),
+        options={"cmux_notify": ("off", "blocked")},
+    ),
     "register": BuiltIn("lifecycle_wrap.hosts.register:Register", "register"),
     "mqtt": BuiltIn("lifecycle_wrap.hosts.mqtt:Mqtt", "broker", table="broker"),
 }

@@ -1,9 +1,9 @@
-"""cmux, the macOS app: a status pill and a loading indicator of the workspace, by the app's CLI.
+"""cmux, the macOS app: a status pill and a loading indicator of the workspace, and notifications, by the app's CLI.
 
 Owns the argument lists. Contract (manaflow-ai/cmux, docs/cli-contract.md): a status belongs to a workspace, so the key
 names our surface; without a workspace the CLI takes the one the user looks at, so it is always given; options are
-written `--option=value`, for one without `=` eats the next word; `--pid` lets the app sweep the pill when we are
-killed.
+written `--option=value`, for one without `=` eats the next word; quotes and backslashes do not survive; `--pid` lets
+the app sweep the pill when we are killed. The app notifies for OSC 9 and 777 as well, so its own `notify` is opt-in.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ _APP_CLI = "/Applications/cmux.app/Contents/Resources/bin/cmux"
 
 # What the app says to a process that does not descend from one of its terminals.
 _REFUSED = (b"Access denied", b"Broken pipe")
+
+_UNSAFE = str.maketrans("", "", "'\"\\")
 
 
 class Pill(NamedTuple):
@@ -64,6 +66,8 @@ class Cmux(Host):
         self._workspace = f"--workspace={host_id(environ, 'CMUX_WORKSPACE_ID')}"
         self._surface = host_id(environ, "CMUX_SURFACE_ID")
         self._loading = False
+        self._notifies = self.setup.options.get("cmux_notify") == "blocked"
+        self._is_blocked = False
         # The CLI refuses when both variables are set and differ; a pane has this one set to nothing.
         self._environ = {name: value for name, value in environ.items() if name != "CMUX_SOCKET"}
 
@@ -82,7 +86,7 @@ class Cmux(Host):
         return _pill(event)
 
     def publish(self, event: LifecycleEvent, call: Call) -> None:
-        """Set the pill, and the indicator when it changes."""
+        """Set the pill, and the indicator when it changes; notify once when a wait begins, if that is wanted."""
         pill = _pill(event)
         self._run(
             call,
@@ -96,6 +100,9 @@ class Cmux(Host):
             self._workspace,
         )
         self._set_loading(event.state == "working", call)
+        begins, self._is_blocked = event.state == "blocked" and not self._is_blocked, event.state == "blocked"
+        if begins and self._notifies:
+            self._notify(event, call)
 
     def release(self, event: LifecycleEvent, call: Call) -> None:
         """Take both away."""
@@ -114,6 +121,12 @@ class Cmux(Host):
             word = "on" if loading else "off"
             self._run(call, "workspace", "loading", word, f"--id={self._key}", self._workspace)
             self._loading = loading
+
+    def _notify(self, event: LifecycleEvent, call: Call) -> None:
+        title = event.agent.translate(_UNSAFE) or "agent"
+        self._run(
+            call, "notify", f"--title={title}", f"--body={event.message}", self._workspace, f"--surface={self._surface}"
+        )
 
     def _run(self, call: Call, *arguments: str) -> None:
         executable = _cli(self.setup.environ)

@@ -16,9 +16,6 @@ PATIENCE = 1.0
 """Seconds until we answer though no DA1 reply came: agents wait about as long for it."""
 KEY_DELAY = 0.05
 """Seconds that a lone ESC, or Alt with a key, may be held: less than a user notices, or an agent itself waits."""
-LATE = 10.0
-"""Seconds in which the outer terminal's own answer, coming after ours, is taken out: no line is slower than that."""
-
 MOST_ANSWERS = 1024
 """Queries that are answered in a session: an agent asks once, and one that asks for ever and never reads the answers
 must not fill the memory with them."""
@@ -42,8 +39,7 @@ class StatusQueryAnswer:
         self._left = MOST_ANSWERS
         self._answer_at = 0.0
         self._answered_for = 0
-        """How many answers of ours the outer terminal may still give too."""
-        self._late_until = 0.0
+        """How many answers of ours the outer terminal may still give too: the agent gets none twice, however late."""
         self._held = b""
         self._release_at = 0.0
 
@@ -67,8 +63,6 @@ class StatusQueryAnswer:
 
     def filter_input(self, data: bytes, now: float) -> bytes:
         """Take the outer terminal's bytes, give what the agent gets: the argument itself while no query is pending."""
-        if self._answered_for and now >= self._late_until:
-            self._answered_for = 0
         if not self._held and not self._unanswered and not self._answered_for:
             return data
         data, self._held = self._held + data, b""
@@ -76,7 +70,7 @@ class StatusQueryAnswer:
         position = 0
         for reply in _REPLY.finditer(data):
             if reply["da1"]:
-                parts += data[position : reply.start()], self._answers(now)
+                parts += data[position : reply.start()], self._answers()
                 position = reply.start()
             elif not self._takes_outer_answer():
                 parts.append(data[position : reply.start()])
@@ -93,7 +87,7 @@ class StatusQueryAnswer:
 
     def on_deadline(self, now: float) -> bytes:
         """Give what the agent gets now that nothing more came: our answer, or bytes that were held."""
-        answers = self._answers(now) if self._unanswered and now >= self._answer_at else b""
+        answers = self._answers() if self._unanswered and now >= self._answer_at else b""
         held = b""
         if self._held and (answers or now >= self._release_at):
             held, self._held = self._held, b""
@@ -104,13 +98,12 @@ class StatusQueryAnswer:
         held, self._held = self._held, b""
         return held
 
-    def _answers(self, now: float) -> bytes:
+    def _answers(self) -> bytes:
         """Our answers to all queries that are open."""
         count, self._unanswered = self._unanswered, 0
         if count:
             self.outer_answers = False
             self._answered_for += count
-            self._late_until = now + LATE
         return ANSWER * count
 
     def _takes_outer_answer(self) -> bool:

@@ -122,6 +122,12 @@ class PutBack:
         self._frame_at = None
         return self._rewrite(now)
 
+    def give_up(self) -> bytes:
+        """The terminal shows reports itself, after all: give the title as the agent has written it."""
+        is_marked = self._is_needed and bool(self._plain) and self._written != self._plain
+        self.active, self._frame_at = False, None
+        return self._title(self._plain) if is_marked else b""
+
     def leave(self) -> bytes:
         """The agent is gone, or stops: give the title of rest, if another is ours."""
         state, self._state = self._state, ProgramState.IDLE
@@ -148,7 +154,10 @@ class PutBack:
         if not self._plain or title == self._written:
             return b""
         self._written = title
-        return title.encode("utf-8", "surrogateescape").join(self._around)
+        return self._title(title)
+
+    def _title(self, text: str) -> bytes:
+        return text.encode("utf-8", "surrogateescape").join(self._around)
 
     def _frames(self) -> tuple[str, ...]:
         titles = self.answered.titles

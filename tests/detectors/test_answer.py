@@ -2,7 +2,7 @@ import random
 
 import pytest
 
-from lifecycle_detectors.answer import ANSWER, KEY_DELAY, LATE, PATIENCE, StatusQueryAnswer
+from lifecycle_detectors.answer import ANSWER, KEY_DELAY, PATIENCE, StatusQueryAnswer
 from tests.detectors.chunking import every_cut, random_cuts
 
 DA1 = b"\x1b[?62;4;22c"
@@ -74,10 +74,14 @@ def test_a_late_answer_of_the_outer_terminal_is_taken_out() -> None:
         assert answer.filter_input(ANSWER, 1.7) == ANSWER
 
 
-def test_after_long_an_answer_passes() -> None:
+def test_however_late_the_agent_gets_no_answer_twice_and_its_next_query_one() -> None:
     answer = asked()
     assert answer.on_deadline(PATIENCE) == ANSWER
-    assert answer.filter_input(ANSWER, PATIENCE + LATE) == ANSWER
+    assert answer.filter_input(ANSWER, 3600.0) == b""
+    answer = asked()
+    assert answer.on_deadline(PATIENCE) == ANSWER
+    answer.saw_query(3600.0)
+    assert answer.filter_input(ANSWER + ANSWER + DA1, 3600.1) == ANSWER + DA1
 
 
 @pytest.mark.parametrize("key", [b"\x1b", b"\x1b[", b"\x1b]"])

@@ -139,6 +139,16 @@ def test_a_spinner_of_ours_does_not_outlive_the_agent() -> None:
     assert putting.leave() == b""
 
 
+def test_where_the_terminal_shows_reports_after_all_the_agents_own_title_is_given() -> None:
+    putting = answered("claude", title("✳ Claude Code"))
+    through(putting, [(title("Claude Code") + WORKING).encode()])
+    assert putting.give_up().decode() == title("Claude Code")
+    assert putting.give_up() == b""
+    assert putting.deadline is None
+    assert through(putting, [title("other").encode()]) == title("other")
+    assert put_back("claude").give_up() == b""
+
+
 def test_records_of_children_change_nothing() -> None:
     putting = answered("claude", title("✳ Claude Code"))
     assert through(putting, [b"\x1b]7501;state=working:id=a1\x07\x1b]7501;state=clear:id=a1\x07"]) == ""

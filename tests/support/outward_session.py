@@ -25,6 +25,7 @@ from lifecycle_wrap.terminal.probe import BURST, LIMIT
 
 ATTRIBUTES = b"\x1b[?62;22c"
 STATUS = b"\x1b]7501;?\x1b\\"
+GHOSTTY = {"TERM": "xterm-ghostty", "TERM_PROGRAM": "ghostty", "TERM_PROGRAM_VERSION": "1.3.1"}
 
 
 def version_answer(text: str) -> bytes:
@@ -106,3 +107,9 @@ class OutwardSession:
         self.outward.give_terminal()
         self.outward.take([SessionEnded(self.now, ExitStatus(code, signal))])
         return self.outward.leave(None)
+
+
+def knowing(**rest: object) -> OutwardSession:
+    """Return one in a terminal that knows OSC 7501."""
+    answers = version_answer("ghostty 1.4.0") + STATUS + ATTRIBUTES
+    return OutwardSession(GHOSTTY, answers, **({"notify": "off", "osc": "off", "profile": "generic"} | rest))

@@ -12,12 +12,10 @@ from lifecycle_detectors.parser import Osc, Parser
 from lifecycle_detectors.states import State
 from lifecycle_wrap.hosts.outer import through_tmux
 from lifecycle_wrap.terminal.emitter import sequence
-from lifecycle_wrap.terminal.probe import BURST, LATE
 from lifecycle_wrap.terminal.terminals import UNKNOWN
 from tests.detectors.chunking import every_cut, random_stream
-from tests.support.outward_session import ATTRIBUTES, STATUS, OutwardSession, version_answer
+from tests.support.outward_session import ATTRIBUTES, GHOSTTY, OutwardSession, knowing, version_answer
 
-GHOSTTY = {"TERM": "xterm-ghostty", "TERM_PROGRAM": "ghostty", "TERM_PROGRAM_VERSION": "1.3.1"}
 OLD_ITERM = {"TERM_PROGRAM": "iTerm.app", "TERM_PROGRAM_VERSION": "3.6.5"}
 WORKING, BLOCKED, CLEAR = b"\x1b]9;4;3;0\x1b\\", b"\x1b]9;4;4;100\x1b\\", b"\x1b]9;4;0;0\x1b\\"
 
@@ -26,12 +24,6 @@ def ghostty(answers: bytes | None = None, **rest: object) -> OutwardSession:
     return OutwardSession(
         GHOSTTY, answers or version_answer("ghostty 1.3.1") + ATTRIBUTES, **({"notify": "off"} | rest)
     )
-
-
-def knowing(**rest: object) -> OutwardSession:
-    """Return one in a terminal that knows OSC 7501."""
-    answers = version_answer("ghostty 1.4.0") + STATUS + ATTRIBUTES
-    return OutwardSession(GHOSTTY, answers, **({"notify": "off", "osc": "off", "profile": "generic"} | rest))
 
 
 # --- safe points
@@ -189,64 +181,6 @@ def test_a_failure_takes_back_what_is_shown_at_once() -> None:
     assert run.outward.withdraw() == CLEAR
     assert run.enter(State.BLOCKED) == b""
     assert run.end() == b""
-
-
-# --- OSC 7501, inward
-
-
-def test_reports_reach_no_terminal_that_has_not_answered() -> None:
-    for answers in (None, ATTRIBUTES):
-        for pieces in every_cut(b"a\x1b]7501;state=idle:app=x\x07b"):
-            run = OutwardSession({}, answers, notify="off")
-            assert b"".join(run.agent(piece) for piece in pieces) == b"ab", pieces
-
-
-def test_reports_pass_untouched_to_a_terminal_that_has_answered() -> None:
-    report = b"\x1b]7501;state=blocked:kind=permission:app=x:msg=aGk=\x07\x1b]7501;state=clear:id=a\x1b\\"
-    for pieces in every_cut(report):
-        run = knowing()
-        run.enter(State.IDLE)
-        assert b"".join(run.agent(piece) for piece in pieces) == report, pieces
-
-
-def test_the_agents_own_question_is_answered_once_whoever_answers() -> None:
-    for answers, theirs in ((STATUS + ATTRIBUTES, STATUS + ATTRIBUTES), (ATTRIBUTES, STATUS + ATTRIBUTES)):
-        run = OutwardSession({}, answers, notify="off")
-        assert run.agent(b"\x1b]7501;?\x07\x1b[c") == b"\x1b]7501;?\x07\x1b[c"
-        assert run.user(answers) == theirs
-
-
-def test_a_report_before_the_terminal_has_answered_is_not_lost() -> None:
-    run = OutwardSession(GHOSTTY, None, notify="off", osc="off")
-    run.agent(b"\x1b]7501;state=working:app=codex\x1b\\")
-    assert run.user(version_answer("ghostty 1.4.0") + STATUS + ATTRIBUTES) == b""
-    assert run.after(0.0) == b"\x1b]7501;state=working:app=codex\x1b\\"
-    assert run.agent(b"\x1b]7501;state=idle:app=codex\x1b\\") == b"\x1b]7501;state=idle:app=codex\x1b\\"
-    assert run.agent(b"\x1b]7501;state=clear\x1b\\") == b"\x1b]7501;state=clear\x1b\\"
-    assert run.end() == b"", "it has cleared itself"
-
-
-def test_with_pass_nothing_is_asked_answered_or_taken_out() -> None:
-    run = OutwardSession(GHOSTTY, None, program_status="pass", notify="off", osc="off")
-    assert run.opened == b""
-    written = b"\x1b]7501;?\x07\x1b[c\x1b]7501;state=working:app=x\x07\x1b]0;t\x07"
-    assert run.agent(written) == written
-    assert run.user(ATTRIBUTES) == ATTRIBUTES
-    assert run.enter(State.BLOCKED) == b""
-
-
-@pytest.mark.parametrize("term", ["", "dumb", "linux", "eterm-color"])
-def test_a_terminal_that_would_print_a_question_is_not_asked(term: str) -> None:
-    run = OutwardSession({"TERM": term}, None, notify="off")
-    assert not run.opened.startswith(BURST)
-
-
-def test_late_answers_still_tell_which_terminal_it_is() -> None:
-    run = OutwardSession({"TERM": "xterm-256color"}, None, notify="off")
-    assert run.enter(State.WORKING) == b""
-    run.now = LATE / 2
-    assert run.user(b"x" + version_answer("ghostty 1.3.1") + ATTRIBUTES + b"y") == b"xy"
-    assert run.after(0.0) == WORKING
 
 
 # --- OSC 7501, outward

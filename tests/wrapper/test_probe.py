@@ -2,7 +2,16 @@ from __future__ import annotations
 
 import pytest
 
-from lifecycle_wrap.terminal.probe import BURST, KEY_DELAY, LATE, LATE_KEY_DELAY, LIMIT, Probe
+from lifecycle_wrap.terminal.probe import (
+    BEFORE_LIMIT,
+    BURST,
+    KEY_DELAY,
+    LATE,
+    LATE_KEY_DELAY,
+    LIMIT,
+    MOST_OPEN,
+    Probe,
+)
 from tests.detectors.chunking import every_cut
 
 VERSION = b"\x1bP>|ghostty 1.4.0\x1b\\"
@@ -107,8 +116,42 @@ def test_late_answers_are_taken_out_too_and_still_teach() -> None:
         assert (probe.version, probe.knows_status) == ("ghostty 1.4.0", True)
 
 
-def test_after_long_enough_an_answer_is_not_ours_any_more() -> None:
-    assert asked().filter_input(ATTRIBUTES, LATE) == ATTRIBUTES
+def test_answers_that_nobody_else_has_asked_for_are_ours_however_late() -> None:
+    stream = VERSION + STATUS + ATTRIBUTES
+    for pieces in every_cut(b"a" + stream + b"b"):
+        if any(piece.endswith((b"\x1b", b"\x1b[", b"\x1b]", b"\x1bP")) for piece in pieces):
+            continue  # that may be a key, which is not held any more
+        probe = asked()
+        assert fed(probe, pieces, now=LATE * 100) == b"ab", pieces
+        assert (probe.version, probe.knows_status) == ("ghostty 1.4.0", True)
+
+
+def test_long_after_ours_an_answer_is_the_agents_if_it_has_asked_too() -> None:
+    for answers in (ATTRIBUTES, VERSION + ATTRIBUTES):
+        probe = asked()
+        probe.saw_output(b"\x1b[>q")
+        probe.saw_output(b"text\x1b[c")
+        assert fed(probe, [b"key", answers], now=LATE) == b"key" + answers
+        assert probe.version is None
+        assert fed(probe, [VERSION, ATTRIBUTES], now=LATE + 1) == b""
+        assert probe.version == "ghostty 1.4.0"
+    assert asked().filter_input(ATTRIBUTES, LATE) == b""
+
+
+def test_questions_that_nobody_ever_answers_fill_no_memory() -> None:
+    probe = asked()
+    for second in range(1000):
+        probe.saw_output(b"\x1b[c" * 100 + b"x" * 1000)
+        assert probe.filter_input(b"\x1b[A", LATE + second) == b"\x1b[A"
+    assert len(probe._open) == MOST_OPEN
+    assert probe._before_size < BEFORE_LIMIT + 2000
+
+
+@pytest.mark.parametrize("key", [b"\x1b", b"\x1b[", b"\x1b]", b"\x1bP"])
+def test_long_after_the_question_no_key_waits(key: bytes) -> None:
+    probe = asked()
+    probe.on_deadline(LIMIT)
+    assert probe.filter_input(key, LATE) == key
 
 
 @pytest.mark.parametrize("key", [b"\x1b", b"\x1b[", b"\x1b]", b"\x1bP"])

@@ -185,7 +185,8 @@ class Outward:
             self._reporter.focused()
         parts = [part.update(now) for part in (self._focus, self._title, self._bar, self._reporter)]
         parts += [host.update(now) for host in self._in_band]
-        return b"".join(parts) + self._put_back.next_frame(now) + self._notifier.update(now, self._focus.has_focus)
+        parts.append(self._put_back.give_up() if self._terminal_answers else self._put_back.next_frame(now))
+        return b"".join(parts) + self._notifier.update(now, self._focus.has_focus)
 
     @property
     def awaits_answers(self) -> bool:
@@ -261,8 +262,8 @@ class Outward:
         number = int(osc.data.partition(b";")[0])
         if number == OscNumber.CONEMU:
             return self._bar.take_agents(osc)
-        if self._answer is not None:
-            self._put_back.active = self._answer.outer_answers is False and not self._terminal_answers
+        if self._answer is not None and self._answer.outer_answers is False and not self._terminal_answers:
+            self._put_back.active = True
         if number in _TITLES:
             if self._prefixes_titles:
                 return self._title.take_agents(osc, self._is_ours)

@@ -17,13 +17,17 @@ from enum import Enum
 LIMIT = 0.2
 """Seconds that the agent's start waits for the answers; a terminal on this machine takes a few milliseconds."""
 LATE = 10.0
-"""Seconds in which answers are still taken out: no line is slower than that."""
+"""Seconds after which an answer is taken for the agent's, if it has asked the same: hardly a line is slower, and ours may
+be lost. If it has not, the answer is ours however late it comes."""
 KEY_DELAY = 0.05
 LATE_KEY_DELAY = 0.02
 """Seconds that a lone ESC, or Alt with a key, may be held: less than a user notices; least when no answer is likely."""
 _LONGEST_QUESTION = 16
 BEFORE_LIMIT = 1 << 16
-"""Bytes of output in which the agent's questions are looked for when ours goes out: more than a terminal has unread."""
+"""Bytes of output in which the agent's questions are looked for, when ours goes out or an answer may be to them: more
+than a terminal has unread."""
+MOST_OPEN = 64
+"""Questions that wait for an answer: an agent may ask for ever where no terminal answers."""
 MAX_VERSION = 256
 """Code points of a terminal's name and version."""
 
@@ -95,8 +99,8 @@ class Probe:
         return min(due, default=None)
 
     def saw_output(self, data: bytes) -> None:
-        """The agent's bytes, as they went out; its own questions before ours are answered before ours."""
-        if self.asked or not data:
+        """The agent's bytes, as they went out, in which its own questions are."""
+        if not data or (self.asked and not self.awaits_answers):
             return
         self._before.append(data)
         self._before_size += len(data)
@@ -106,16 +110,13 @@ class Probe:
     def ask(self, now: float) -> bytes:
         """Return the burst, which goes out now."""
         self._asked_at = now
-        self._note_questions()
-        self._open += [(question, True) for question in Question]
+        self._open += self._questions() + [(question, True) for question in Question]
         return BURST
 
     def filter_input(self, data: bytes, now: float) -> bytes:
         """Take the outer terminal's bytes, give what the agent gets: the argument itself where nothing is awaited."""
-        if self._asked_at is not None and now >= self._asked_at + LATE:
-            self._open.clear()
-        if not self.asked and b"\x1b" in data:
-            self._note_questions()
+        if b"\x1b" in data:
+            self._note_questions(now)
         if not self._open and not self._held:
             return data
         data, self._held = self._held + data, b""
@@ -143,15 +144,25 @@ class Probe:
         held, self._held = self._held, b""
         return held
 
-    def _note_questions(self) -> None:
-        """Find the agent's questions in what has passed, now that an answer or a question of ours comes after them."""
+    def _note_questions(self, now: float) -> None:
+        """Note the agent's questions where what comes now may answer them: before ours are asked, and long after."""
+        if self._asked_at is not None and not (self.awaits_answers and self._is_late(now)):
+            return
+        before_ours = next((place for place, (_, ours) in enumerate(self._open) if ours), len(self._open))
+        self._open[before_ours:before_ours] = self._questions()
+        del self._open[: max(0, len(self._open) - MOST_OPEN)]
+
+    def _questions(self) -> list[tuple[Question, bool]]:
+        """Find the agent's questions in what has passed since the last time."""
         passed = b"".join(self._before)
-        end = 0
-        for question in _ASKED.finditer(passed):
-            self._open.append((Question(question.lastgroup), False))
-            end = question.end()
+        found = list(_ASKED.finditer(passed))
+        end = found[-1].end() if found else 0
         self._before = deque([passed[max(end, len(passed) - _LONGEST_QUESTION) :]])  # one may be cut here
         self._before_size = len(self._before[0])
+        return [(Question(question.lastgroup), False) for question in found]
+
+    def _is_late(self, now: float) -> bool:
+        return self._asked_at is not None and now >= self._asked_at + LATE
 
     def _is_ours(self, answer: re.Match[bytes]) -> bool:
         """Find the question of an answer; those before it stay without one."""
@@ -179,7 +190,7 @@ class Probe:
     def _hold(self, rest: bytes, now: float) -> None:
         """Keep what may be the beginning of an answer to us, for a while."""
         beginning = _BEGINNING.search(rest) if self.awaits_answers else None
-        if not beginning:
+        if not beginning or (self._is_late(now) and beginning.group() in _MAYBE_A_KEY):
             return
         self._held = beginning.group()
         delay = LATE_KEY_DELAY if self.settled else KEY_DELAY

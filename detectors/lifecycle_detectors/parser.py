@@ -105,7 +105,7 @@ _HEADER = r"([<=>?]?)([0-9:;]*)([ -/]*)([@-~])"
 _CSI_GRAMMAR = re.compile(r"\x1b\[" + _HEADER)
 _DCS_GRAMMAR = re.compile(_HEADER)
 
-_DRAWING_FINALS = "@A-MPSTXZ`abdefgm"
+_DRAWING_FINALS = "@A-MPSTXZ`abdefm"
 """Finals of the CSI sequences that only draw (colours, cursor, erasing, scrolling); not made with text=False."""
 _DRAWS = re.compile(f"[{_DRAWING_FINALS}]")
 _UPDATE_BOUNDS = tuple(Csi("?", ((SYNCHRONIZED_UPDATE,),), "", final) for final in "hl")
@@ -190,6 +190,11 @@ class Parser:
     def at_ground(self) -> bool:
         """The stream stands between whole sequences and whole UTF-8 characters: here other bytes may be put in."""
         return self._state is _State.GROUND and not self._unfinished
+
+    @property
+    def in_string(self) -> bool:
+        """The stream stands inside a string, whatever its kind."""
+        return self._state >= _State.DCS_HEADER
 
     def feed(self, data: bytes) -> list[Token]:
         """Read on.

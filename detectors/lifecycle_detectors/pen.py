@@ -17,6 +17,9 @@ Attributes = dict[str, bytes]
 MAX_CUT = 256
 """Bytes of a cut sequence that are kept for the next ones; no SGR that anyone writes is longer."""
 
+NEAR = 4096
+"""Bytes from the end in which a reset is looked for first: most programs write one in each line."""
+
 _SGR = re.compile(rb"\x1b\[([0-9:;]*)m")
 _TURN = re.compile(
     rb"\x1b(?:(?P<save>7|\[s)|(?P<restore>8|\[u)|(?P<reset>c)|\[\?(?P<switch>47|1047|1048|1049)(?P<on>[hl]))"
@@ -145,7 +148,7 @@ class Pen:
         """
         if data.find(b"\x1b", start, end) < 0:
             return
-        start = max(data.rfind(b"\x1b[m", start, end), data.rfind(b"\x1b[0m", start, end), start)
+        start = max(start, last_pen_reset(data, start, end))
         last_words: Attributes = {}
         for parameters in dict.fromkeys(reversed(_SGR.findall(data, start, end))):
             for attribute, written in reversed(_changes(parameters)):
@@ -160,6 +163,16 @@ class Pen:
             self._current.pop(attribute, None)
             if written:
                 self._current[attribute] = written
+
+
+def last_pen_reset(data: bytes, start: int, end: int) -> int:
+    """Where the last SGR in `data[start:end]` that resets all begins, or -1."""
+    # Mostly near the end: a search through all for the form that a program does not use takes a millisecond a MB.
+    for first in (max(start, end - NEAR), start):
+        at = max(data.rfind(b"\x1b[m", first, end), data.rfind(b"\x1b[0m", first, end))
+        if at >= 0:
+            return at
+    return -1
 
 
 @lru_cache(maxsize=4096)

@@ -144,9 +144,10 @@ class Session:
         if now > self._evidence.output_at + FLOW_GAP:
             self._evidence.flow_since = now
         self._evidence.output_at = now
+        tokens = self.stream.feed(data)
         if self._backlog is not None:
-            self._backlog.push(data)
-        for token in self.stream.feed(data):
+            self._backlog.push(data, only_draws=self.stream.only_drew)
+        for token in tokens:
             self._intake.take(token, self._evidence, now, events)
         if not self.stream.in_synchronized_update:
             self._update_since = None

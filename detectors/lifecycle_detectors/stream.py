@@ -23,12 +23,14 @@ class OutputStream:
     Attributes:
         modes: what the agent has set.
         position: how many bytes were read.
+        only_drew: the bytes that were read last are text and sequences that draw, outside strings.
     """
 
     def __init__(self, size: Size, *, follow_modes: bool = True) -> None:
         self.modes = Modes(size)
         self._follow_modes = follow_modes
         self.position = 0
+        self.only_drew = True
         self._parser = Parser(text=False)
 
     @property
@@ -43,7 +45,9 @@ class OutputStream:
 
     def feed(self, data: bytes) -> list[Token]:
         """Read on; returns the tokens that the bytes complete, without those that only draw."""
+        began_in_string = self._parser.in_string
         tokens = self._parser.feed(data)
+        self.only_drew = not (tokens or began_in_string or self._parser.in_string)
         self.position += len(data)
         if self._follow_modes:
             self.modes.feed(data, tokens)

@@ -150,7 +150,7 @@ class Bench:
         terminal.kill()
 
     def flood(self, name: str, file: Path, times: int) -> None:
-        """Measure how much a wrapper's memory grows while the last nine tenths of a flood pass."""
+        """Measure how much a wrapper's memory grows while the last three quarters of a flood pass."""
         again = f"for n in $(seq {times}); do cat {shlex.quote(str(file))}; done"
         terminal = self.start(name, ["sh", "-c", again])
         ours = [p for p in terminal.processes() if p.name() not in ("sh", "cat", "seq")]
@@ -158,7 +158,7 @@ class Bench:
         early = late = 0
         while data := terminal.read():
             size += len(data)
-            if not early and size > total / 10:
+            if not early and size > total / 4:  # by now all is loaded
                 early = _resident(ours)
             elif early and not late and size > total * 0.99:
                 late = _resident(ours)

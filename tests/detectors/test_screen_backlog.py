@@ -12,6 +12,7 @@ from lifecycle_detectors.events import Size
 from lifecycle_detectors.screen import HISTORY_ROWS, Cursor, Engine, Line, Run, Screen, make_screen
 from lifecycle_detectors.screen import backlog as screen_backlog
 from lifecycle_detectors.screen.backlog import ScreenBacklog
+from lifecycle_detectors.stream import OutputStream
 from tests.detectors.compare_screens import read_recording
 from tests.detectors.test_screen_recordings import RECORDINGS
 
@@ -51,15 +52,26 @@ def state(screen: Screen) -> tuple[list[str], list[Line], Cursor, bool, list[lis
 
 
 def through_backlog(
-    pieces: Iterable[Piece], size: Size = SIZE, engine: Engine = "pyte"
+    pieces: Iterable[Piece], size: Size = SIZE, engine: Engine = "pyte", *, told: bool = False, late: bool = False
 ) -> tuple[Counted, ScreenBacklog]:
+    """Feed a backlog.
+
+    Args:
+        pieces, size, engine: what goes through it, to which screen.
+        told: it is told which pieces only draw.
+        late: the screen is there only when all has come.
+    """
     screen = Counted(make_screen(size, engine))
-    backlog = ScreenBacklog(lambda _: screen, SIZE)
+    there = not late
+    backlog = ScreenBacklog(lambda _: screen if there else None, size)
+    stream = OutputStream(size)
     for piece in pieces:
         if isinstance(piece, Size):
             backlog.resize(piece)
         else:
-            backlog.push(piece)
+            stream.feed(piece)
+            backlog.push(piece, only_draws=told and stream.only_drew)
+    there = True
     while backlog.work(SLICE):
         pass
     assert backlog.pending == 0
@@ -133,12 +145,13 @@ STUBBORN: dict[str, list[Piece]] = {
 }
 
 
+@pytest.mark.parametrize("told", [False, True])
 @pytest.mark.parametrize("engine", ["pyte", "ghostty"])
 @pytest.mark.parametrize("name", FLOODS)
-def test_shows_the_same_after_skipping(name: str, engine: Engine) -> None:
+def test_shows_the_same_after_skipping(name: str, engine: Engine, told: bool) -> None:
     pieces = FLOODS[name]
     assert total(pieces) > BEHIND
-    screen, backlog = through_backlog(pieces, engine=engine)
+    screen, backlog = through_backlog(pieces, engine=engine, told=told)
     expected = whole(pieces, engine=engine)
     assert state(screen) == state(expected)  # type: ignore[arg-type]
     assert not backlog.lost
@@ -150,17 +163,45 @@ def test_shows_the_same_after_skipping(name: str, engine: Engine) -> None:
         assert state(screen) == state(expected)  # type: ignore[arg-type]
 
 
+DRAWINGS: dict[str, list[Piece]] = {
+    "a cursor that goes up": lines(4000, lambda n: b"line %d\x1b[A\x1b[3%dm\r\n" % (n, n % 8)),
+    "rows in any order": lines(5000, lambda n: b"\x1b[%d;%dHx\x1b[L\x1b[2X" % (1 + n % 30, 1 + n % 70)),
+    "no carriage returns": lines(8000, lambda n: b"line %d\n" % n),
+    "synchronized updates": lines(4000, lambda n: b"\x1b[?2026h\x1b[Hline %d\x1b[?2026l\r\n" % n),
+    "a cut sequence": lines(4000, lambda n: b"1;1Hline %d\r\n\x1b[3" % n),
+}
+
+
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("engine", ["pyte", "ghostty"])
+@pytest.mark.parametrize("name", DRAWINGS)
+def test_what_only_draws_is_left_out_before_a_flow(name: str, engine: Engine, late: bool) -> None:
+    pieces = [*DRAWINGS[name], b"m", *numbered(1000)]
+    assert BEHIND < total(pieces) < MOST
+    screen, backlog = through_backlog(pieces, engine=engine, told=True, late=late)
+    assert screen.fed < 0.8 * total(pieces)
+    expected = whole(pieces, engine=engine)
+    assert state(screen) == state(expected)  # type: ignore[arg-type]
+    for size in (Size(45, 100), Size(12, 130)):
+        expected.resize(size)
+        backlog.resize(size)
+        backlog.work(1)
+        assert state(screen) == state(expected)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("told", [False, True])
 @pytest.mark.parametrize("name", STUBBORN)
-def test_leaves_nothing_out_that_may_be_seen(name: str) -> None:
+def test_leaves_nothing_out_that_may_be_seen(name: str, told: bool) -> None:
     pieces = STUBBORN[name]
     assert BEHIND < total(pieces) < MOST
-    screen, backlog = through_backlog(pieces)
+    screen, backlog = through_backlog(pieces, told=told)
     assert state(screen) == state(whole(pieces))  # type: ignore[arg-type]
     assert screen.fed == total(pieces)
     assert not backlog.lost
 
 
-def test_any_flow_from_any_state(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("told", [False, True])
+def test_any_flow_from_any_state(monkeypatch: pytest.MonkeyPatch, told: bool) -> None:
     for name, value in (("BEHIND", 500), ("TRY_EACH", 100), ("WORTH", 50)):
         monkeypatch.setattr(screen_backlog, name, value)
     source = random.Random(7)
@@ -176,7 +217,7 @@ def test_any_flow_from_any_state(monkeypatch: pytest.MonkeyPatch) -> None:
         size = Size(source.randint(2, 6), source.randint(4, 14))
         pieces = source.choices(before, k=source.randint(0, 4)) + source.choices(flow, k=source.choice((300, 2000)))
         pieces += source.choices(after, k=2)
-        screen, _ = through_backlog(pieces, size)
+        screen, _ = through_backlog(pieces, size, told=told)
         assert state(screen) == state(whole(pieces, size))  # type: ignore[arg-type]
         skipped += screen.fed < total(pieces)
     assert skipped > 25

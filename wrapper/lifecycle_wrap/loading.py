@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 LOADING_GRACE = 10.0
 # While it loads, the interpreter's threads take turns this often (in seconds), so that a byte waits for no import.
 SWITCH_INTERVAL = 0.0005
+# So long, in seconds, the rest of the loading waits for the agent to fall silent: two that print and load side by side
+# are in each other's way, and nothing is judged from the screen in the middle of a flood.
+SILENCE_PATIENCE = 2.0
 
 
 class Loader:
@@ -54,14 +57,15 @@ class Loader:
         self._loading = _thread.allocate_lock()
         self._reading_config = _thread.allocate_lock()
         self._is_awaited = True
+        self._in_flood = _thread.allocate_lock()
 
     def start(self) -> None:
         """Begin to load, once."""
         if self._started:
             return
         self._started = True
-        self._loading.acquire()
-        self._reading_config.acquire()
+        for lock in (self._loading, self._reading_config, self._in_flood):
+            lock.acquire()
         try:
             _thread.start_new_thread(self._load, ())
         except RuntimeError as error:  # no process or no memory left for a thread
@@ -73,6 +77,10 @@ class Loader:
     def observer(self) -> Observer | None:
         """The observer, or None while it is not ready."""
         return self._observer
+
+    def load_rest(self) -> None:
+        """The agent is silent: what is not needed at once may be loaded."""
+        self._in_flood.release()
 
     def wait(self) -> Observer:
         """The observer, waiting for it up to the grace."""
@@ -103,6 +111,7 @@ class Loader:
             finally:
                 self._loading.release()
                 self._done()
+            self._in_flood.acquire(timeout=SILENCE_PATIENCE)
             self._observer.prepare()
         except Exception as error:
             self._log.fault("a part of what looks at the session is not there:", error)

@@ -54,6 +54,8 @@ class ScreenBacklog:
         """The screen that is shown is right, but neither the other one nor the saved cursor need be."""
         self._tail = b""
         """The end of what was looked at last: a sequence may have been cut there."""
+        self._drawing = 0
+        """So many bytes at the end of what came only draw."""
 
     @property
     def screen(self) -> Screen | None:
@@ -72,10 +74,25 @@ class ScreenBacklog:
         """Output had to be left out, so that the model does not show what the terminal shows."""
         return self._lost
 
-    def push(self, data: bytes) -> None:
-        """Take output, to be fed later."""
+    @property
+    def _flows(self) -> bool:
+        """Text would flow on the screen as it was fed so far; where there is none yet, it was fed nothing."""
+        return self.screen is None or self.screen.flows
+
+    @property
+    def _rows(self) -> int:
+        return (self.screen.size if self.screen else self._size).rows
+
+    def push(self, data: bytes, *, only_draws: bool = False) -> None:
+        """Take output, to be fed later.
+
+        Args:
+            data: the next bytes.
+            only_draws: they are text and sequences that draw, outside strings: nothing that sets a mode or a margin.
+        """
         if not data:
             return
+        self._drawing = self._drawing + len(data) if only_draws else 0
         if self._lost:
             data, self._tail = self._tail + data, b""
         elif self._doubtful:
@@ -91,6 +108,8 @@ class ScreenBacklog:
             self._skip()
             if self.pending > MOST:
                 self._give_up()
+        elif self._drawing > BEHIND and self._untried > TRY_EACH:
+            self._skip_drawing()
 
     def resize(self, size: Size) -> None:
         """Take a change of the size, which counts for the output after it."""
@@ -131,20 +150,31 @@ class ScreenBacklog:
     def _skip(self) -> None:
         """Leave out what cannot be seen once all that waits was fed."""
         self._untried = 0
-        if self._begin_at_reset():
+        if self._begin_at_reset() or self._skip_drawing():
             return
         first = self._waiting[0]
-        screen = self.screen
-        if screen is None or isinstance(first, Size) or not screen.flows:
+        if isinstance(first, Size) or not self._flows:
             return
-        end = flow_end(first)
-        rows = screen.size.rows
-        # The screen's height once for the cursor to come to the bottom, wherever it starts, once for fresh rows only.
-        cut, forget = flow_cut(first, end, 2 * rows + HISTORY_ROWS), b""
-        if cut < WORTH:
-            cut, forget = flow_cut(first, end, 2 * rows), _FORGET_HISTORY
+        cut, forget = _cut(first, flow_end(first), self._rows)
         if cut >= WORTH:
             first[:cut] = settings(first[:cut]) + forget + b"\r"
+
+    def _skip_drawing(self) -> bool:
+        """Leave out what only draws, before the lines that push it out of the screen: only those need be a flow.
+
+        Returns:
+            Whether there was enough of it.
+        """
+        self._untried = 0
+        piece = self._waiting[0]
+        if isinstance(piece, Size) or len(self._waiting) > 1 or len(piece) > self._drawing or not self._flows:
+            return False
+        cut, forget = _cut(piece, len(piece), self._rows)
+        if cut < WORTH or flow_end(piece[cut:]) < len(piece) - cut:
+            return False
+        piece[:cut] = _CAN + settings(piece[:cut]) + forget + b"\r"
+        self._drawing = len(piece)
+        return True
 
     def _give_up(self) -> None:
         self._lost = True
@@ -186,6 +216,13 @@ class ScreenBacklog:
                 self._waiting[:number] = sizes[-1:]
                 return True
         return False
+
+
+def _cut(piece: bytearray, end: int, rows: int) -> tuple[int, bytes]:
+    """Where what waits may begin as well, if its end is a flow up to `end`, and what is to be said of the history."""
+    # The screen's height once for the cursor to come to the bottom, wherever it starts, once for fresh rows only.
+    cut = flow_cut(piece, end, 2 * rows + HISTORY_ROWS)
+    return (cut, b"") if cut >= WORTH else (flow_cut(piece, end, 2 * rows), _FORGET_HISTORY)
 
 
 def _last_known(waiting: list[_Piece]) -> tuple[int, int] | None:

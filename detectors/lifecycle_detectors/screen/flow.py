@@ -17,6 +17,7 @@ from __future__ import annotations
 import re
 
 from lifecycle_detectors.controls import ESC
+from lifecycle_detectors.pen import last_pen_reset
 
 Buffer = bytes | bytearray
 
@@ -35,14 +36,14 @@ _NO_FLOW_CONTROLS = (b"\x0e", b"\x0f", b"\x18", b"\x1a")
 _SWITCHES = re.compile(rb"\x1b%s" % _SWITCH)
 _SETTING = re.compile(rb"\x1b(?:%s|%s)" % (_SGR, _SWITCH))
 _SETTINGS = re.compile(rb"(?:\x1b(?:%s|%s))+" % (_SGR, _SWITCH))
-_UNPRINTED = re.compile(rb"[\x00-\x20]+|\x1b\[[ -?]*+[@-~]|\x1b%s" % _OSC)
+_UNPRINTED = re.compile(rb"(?:[\x00-\x20]++|\x1b\[[ -?]*+[@-~]|\x1b%s)*+" % _OSC)
 
 _STATE = re.compile(rb"\x1b(?<!\x1b\x1b)(?:%s)" % _SETS)
 _STATE_AND_SHIFTS = re.compile(rb"[\x0e\x0f]|\x1b(?<!\x1b\x1b)(?:%s)" % _SETS)
 _UNFINISHED = re.compile(rb"\x1b(?:\[[ -?]*+|[ -/]*+)\Z")
 
 _RESET = b"\x1bc"
-_PEN_RESETS = (b"\x1b[m", b"\x1b[0m")
+_PRIVATE = b"\x1b[?"
 _CLEAR_AT = b"\x1b[2J"
 _HOME = rb"\x1b\[(?:1?;?1?)H"
 _HOME_AFTER = re.compile(rb"\x1b\[2J(?:\x1b\[3J)?%s" % _HOME)
@@ -74,7 +75,8 @@ def flow_cut(data: Buffer, end: int, lines: int) -> int:
             return 0
     cut = data.rfind(b"\r\n", 0, place) + len(b"\r\n")
     # What follows the flow may repeat its last character (REP): there has to be one.
-    if cut < len(b"\r\n") or not _UNPRINTED.sub(b"", data[cut:end]):
+    unprinted = _UNPRINTED.match(data, cut, end)
+    if cut < len(b"\r\n") or not unprinted or unprinted.end() == end:
         return 0
     return cut
 
@@ -85,8 +87,9 @@ def settings(data: Buffer) -> bytes:
     Each of them sets some attributes to fixed values, so only the last of equal ones counts.
     """
     data = bytes(data)
-    reset = max(0, *(data.rfind(sequence) for sequence in _PEN_RESETS))
-    written = _SWITCHES.findall(data, 0, reset) + _SETTING.findall(data, reset)
+    reset = max(0, last_pen_reset(data, 0, len(data)))
+    switches = _SWITCHES.findall(data, 0, reset) if data.rfind(_PRIVATE, 0, reset) >= 0 else []
+    written = switches + _SETTING.findall(data, reset)
     return b"".join(reversed(dict.fromkeys(reversed(written))))
 
 

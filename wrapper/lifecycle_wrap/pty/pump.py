@@ -50,6 +50,8 @@ KILLED_GRACE = 1.0
 # The observer is loaded once the agent has shown something, or after this long: two programs that start together
 # are in each other's way.
 LOAD_DELAY = 0.03
+# The rest of the observer is loaded once the agent has been silent for this long.
+SILENCE = 0.02
 # An observer that is not there after this long is not waited for: something hangs.
 LOADING_LIMIT = 30.0
 # Bytes are looked at when nothing has come for this long: an echo must not wait for a look at its key; ...
@@ -92,6 +94,7 @@ class Pump:
         self._look_by: float | None = None
         self._load_at: float | None = clock() + LOAD_DELAY
         self._load_by: float | None = None
+        self._load_rest_at: float | None = None
         self.to_agent = ByteQueue(child.master)
         self.to_outer = ByteQueue(outer.output)
         self.status: int | None = None
@@ -153,7 +156,7 @@ class Pump:
     def _timeout(self) -> float | None:
         if self._watch.due:
             return 0.0 if self._watch.full else LOOK_PAUSE
-        deadlines = (self._watch.deadline, self._kill_at, self._load_at, self._load_by)
+        deadlines = (self._watch.deadline, self._kill_at, self._load_at, self._load_by, self._load_rest_at)
         pending = [at for at in deadlines if at is not None]
         return max(0.0, min(pending) - self._clock()) if pending else None
 
@@ -175,6 +178,12 @@ class Pump:
             self._loader.start()
         if self._load_by is not None and now >= self._load_by:
             self._adopt(self._loader.give_up())
+        if self._load_rest_at is not None:
+            if watch.due:
+                self._load_rest_at = now + SILENCE
+            elif now >= self._load_rest_at:
+                self._load_rest_at = None
+                self._loader.load_rest()
         if watch.due:
             if self._look_by is None:
                 self._look_by = now + LOOK_DELAY
@@ -300,6 +309,7 @@ class Pump:
         """Begin to observe, once."""
         if observer is not None and self._watch.loading:
             self._load_by = None
+            self._load_rest_at = self._clock() + SILENCE
             self._watch.adopt(observer)
             self._watch.tell(lambda observer, now: observer.started(self._child.pid, self._child.foreground_group))
             if self._outer.raw and self.status is None:

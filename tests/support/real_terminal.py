@@ -21,6 +21,7 @@ from tests.support.engine import Engine
 from tests.support.waiting import wait_until
 
 _OURS = re.compile(rb"\x1b\[(?P<stack>22|23)(?:;\d+)*t|\x1b\]7501;\?(?:\x07|\x1b\\)")
+_OURS_BEGINS = re.compile(rb"\x1b(?:\[(?:2(?:[23](?:;\d*)*)?)?|\](?:7(?:5(?:0(?:1(?:;(?:\?\x1b?)?)?)?)?)?)?)?\Z")
 _STATUS = b"\x1b]7501;?\x1b\\"
 
 
@@ -36,10 +37,14 @@ class TitledEngine:
         self.engine = engine
         self._knows_status = knows_status
         self._titles: list[str] = []
+        self._begun = b""
 
     def feed(self, data: bytes) -> None:
-        """Read."""
-        start = 0
+        """Read; a sequence may be cut anywhere."""
+        data, start = self._begun + data, 0
+        begins = _OURS_BEGINS.search(data)
+        self._begun = begins.group() if begins else b""
+        data = data.removesuffix(self._begun)
         for operation in _OURS.finditer(data):
             self.engine.feed(data[start : operation.end()])
             start = operation.end()
@@ -259,9 +264,9 @@ class RealTerminal:
             data = os.read(self.master, 1 << 16)
         except OSError:
             return False
-        self.output += data
         with self._lock:
             self._titled.feed(data)
+            self.output += data
             replies, self.engine.replies[:] = b"".join(self.engine.replies), []
             replies = replies.replace(b"libghostty", self._version.encode())
         if self._answers and replies and self.master >= 0:

@@ -1,12 +1,15 @@
 """Every recording, played through the real program into libghostty-vt: the terminal ends as if the bytes went there.
 
 With everything of ours switched on the difference is exactly progress, OSC 7501, notifications and the title.
+
+`python -m tests.wrapper.test_restore DIR` does the same for any folder of recordings.
 """
 
 from __future__ import annotations
 
 import re
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -84,17 +87,52 @@ def direct(data: bytes) -> dict[str, Any]:
     return engine.engine.state() | {"title": engine.engine.title()}
 
 
+Ending = dict[str, Any]
+"""The terminal's state and, as `bytes`, what came out."""
+
+
+def with_everything_off(cast: Path, folder: Path) -> tuple[Ending, Ending]:
+    """Return how the terminal ends through us, and how it would without us."""
+    state, came = played(cast, folder, ALL_OFF)
+    expected = written(cast) + PLAYED
+    return state | {"bytes": came}, direct(expected) | {"bytes": expected}
+
+
+def with_everything_on(cast: Path, folder: Path) -> tuple[Ending, Ending]:
+    """The same but for what may differ."""
+    state, came = played(cast, folder, ALL_ON)
+    expected = written(cast) + PLAYED
+    ours, theirs = OURS.sub(b"", came.replace(BURST, b"", 1)), OURS.sub(b"", expected)
+    return state | {"title": None, "bytes": ours}, direct(expected) | {"title": None, "bytes": theirs}
+
+
 @pytest.mark.parametrize("cast", casts())
 def test_with_everything_off_the_terminal_is_the_same(cast: Path, tmp_path: Path) -> None:
-    state, came = played(cast, tmp_path, ALL_OFF)
-    expected = written(cast) + PLAYED
-    assert came == expected
-    assert state == direct(expected)
+    through_us, without_us = with_everything_off(cast, tmp_path)
+    assert through_us == without_us
 
 
 @pytest.mark.parametrize("cast", casts())
 def test_with_everything_on_the_difference_is_what_is_ours(cast: Path, tmp_path: Path) -> None:
-    state, came = played(cast, tmp_path, ALL_ON)
-    expected = written(cast) + PLAYED
-    assert OURS.sub(b"", came.replace(BURST, b"", 1)) == OURS.sub(b"", expected)
-    assert state | {"title": None} == direct(expected) | {"title": None}
+    through_us, without_us = with_everything_on(cast, tmp_path)
+    assert through_us == without_us
+
+
+def main() -> int:
+    """Compare every recording of a folder both ways and print those that differ, and in what."""
+    failed = 0
+    recordings = sorted(Path(sys.argv[1]).rglob("*.cast*"))
+    for cast in recordings:
+        for compare in (with_everything_off, with_everything_on):
+            with tempfile.TemporaryDirectory() as folder:
+                through_us, without_us = compare(cast, Path(folder))
+            different = [name for name in without_us if through_us[name] != without_us[name]]
+            failed += bool(different)
+            if different:
+                print(f"differs: {cast} {compare.__name__} {' '.join(different)}", flush=True)
+    print(f"{len(recordings)} recordings, {failed} differ")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
+
 import pytest
 
 from lifecycle_detectors import Catalog
-from lifecycle_detectors.profiles import GENERIC, basename, builtin_names, load_builtin
+from lifecycle_detectors.profiles import GENERIC, basename, builtin_names, load_builtin, program_name
 from lifecycle_detectors.profiles.catalog import builtin_text
 
 CATALOG = Catalog()
@@ -67,7 +69,32 @@ COMMANDS = {
     "bash": "shell",
     "-zsh": "shell",
     "/usr/bin/fish -l": "shell",
-    "bash -c claude": "shell",
+    "bash script.sh": "shell",
+    "bash script.sh -c claude": "shell",
+    "sh -c": "shell",
+    "sh -c claude": "claude",
+    "/bin/bash -lc 'claude --resume x'": "claude",
+    "zsh -i -c claude": "claude",
+    "bash -o pipefail -c 'codex exec'": "codex",
+    "fish -c claude": "claude",
+    "sh -c 'cd /work && X=1 exec claude'": "claude",
+    "sh -c 'if true; then codex; fi'": "codex",
+    "sh -c 'git pull\nnpx @openai/codex'": "codex",
+    "sh -c 'exec \"$@\"' sh claude --resume x": "claude",
+    'sh -c \'"$0" "$@"\' aider --model x': "aider",
+    "env X=1 bash -c \"bash -c 'claude'\"": "claude",
+    "timeout 60 sh -c 'claude -p hi | tee log'": "claude",
+    "sh -c 'echo claude'": "shell",
+    "sh -c 'cat aider.py; echo \"codex'": "shell",
+    "bash -c 'vim; zsh'": "shell",
+    "/usr/bin/env node /opt/lib/node_modules/@anthropic-ai/claude-code/cli.js": "claude",
+    "/usr/bin/env -u X node /opt/bin/claude": "claude",
+    "env X=1 claude": "claude",
+    "uv run python -m aider": "aider",
+    "uv run -- python /x/bin/aider": "aider",
+    "pipx run env X=1 aider": "aider",
+    "uv run --with aider-chat aider": "aider",
+    "python -c 'import aider'": GENERIC,
     "vim claude": GENERIC,
     "git commit -m codex": GENERIC,
     "cat aider.py": GENERIC,
@@ -84,7 +111,35 @@ COMMANDS = {
 
 @pytest.mark.parametrize("line", COMMANDS)
 def test_command_lines(line: str) -> None:
-    assert CATALOG.for_command(line.split()).name == COMMANDS[line]
+    assert CATALOG.for_command(shlex.split(line.replace("\\", "\\\\"))).name == COMMANDS[line]
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("my-agent --fast", "my-agent"),
+        ("/opt/bin/my-agent.js", "my-agent"),
+        ("env X=1 my-agent", "my-agent"),
+        ("nice -n 5 timeout 60 my-agent", "my-agent"),
+        ("npx -y @scope/my-agent@1.2", "my-agent"),
+        ("npx my-agent", "my-agent"),
+        ("node /x/node_modules/@scope/my-agent/dist/index.js", "my-agent"),
+        ("node /x/node_modules/.bin/my-agent", "my-agent"),
+        ("node my-agent.mjs", "my-agent"),
+        ("uv run my-agent", "my-agent"),
+        ("uvx my-agent", "my-agent"),
+        ("python -m my_agent.cli", "my_agent"),
+        ("python3 /x/my-agent.py", "my-agent"),
+        ("python -c 'import agent; agent.run()'", "python"),
+        ("python", "python"),
+        ("node -e 'run(1)'", "node"),
+        ("bash -c my-agent", "bash"),
+        ("-zsh", "zsh"),
+        ("npx", "npx"),
+    ],
+)
+def test_a_program_is_named_through_its_launchers(line: str, name: str) -> None:
+    assert program_name(shlex.split(line)) == name
 
 
 def test_words_with_blanks_and_odd_names_do_no_harm() -> None:

@@ -66,7 +66,7 @@ def test_states_from_start_to_end(server: FakeHerdr, environ: dict[str, str], or
             orders.give(order)
             show(server, state)
         assert pane.authority is not None
-        assert pane.authority.agent == "python"
+        assert pane.authority.agent == "told_agent"
         orders.give(end)
         wrapped.wait()
     assert pane.authority is None

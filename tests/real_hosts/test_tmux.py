@@ -36,11 +36,11 @@ def orders(tmp_path: Path) -> Iterator[Orders]:
 def test_states_from_start_to_end(tmux: Tmux, orders: Orders) -> None:
     pane = tmux.pane([*WRAPPER, "--", *orders.argv])
     for order, shown in (
-        ("state idle", "idle||python"),
-        ("state working", "working|Working|python"),
-        ("state blocked:kind=permission", "blocked|Waiting for approval|python"),
-        ("state working", "working|Working|python"),
-        ("state idle", "idle||python"),
+        ("state idle", "idle||told_agent"),
+        ("state working", "working|Working|told_agent"),
+        ("state blocked:kind=permission", "blocked|Waiting for approval|told_agent"),
+        ("state working", "working|Working|told_agent"),
+        ("state idle", "idle||told_agent"),
     ):
         orders.give(order)
         tmux.wait_for(pane, shown)
@@ -69,7 +69,7 @@ def test_the_pane_runs_what_the_user_has_started(tmux: Tmux, tmp_path: Path, nam
 def test_nothing_is_left_when_the_agent_is_killed(tmux: Tmux, orders: Orders, end: int) -> None:
     pane = tmux.pane([*WRAPPER, "--", *orders.argv])
     orders.give("state working")
-    tmux.wait_for(pane, "working|Working|python")
+    tmux.wait_for(pane, "working|Working|told_agent")
     orders.give(f"signal {end}")
     wait_until(lambda: tmux.ended(pane), "the end")
     assert tmux.options(pane) == ""
@@ -79,7 +79,7 @@ def test_nothing_is_left_when_the_agent_is_killed(tmux: Tmux, orders: Orders, en
 def test_nothing_is_left_when_we_are_ended(tmux: Tmux, orders: Orders, end: int) -> None:
     pane = tmux.pane([*WRAPPER, "--", *orders.argv])
     orders.give("state blocked:kind=auth")
-    tmux.wait_for(pane, "blocked|Waiting for sign-in|python")
+    tmux.wait_for(pane, "blocked|Waiting for sign-in|told_agent")
     os.kill(int(tmux("display-message", "-p", "-t", pane, "#{pane_pid}")), end)
     wait_until(lambda: tmux.ended(pane), "the end")
     assert tmux.options(pane) == ""
@@ -97,12 +97,12 @@ def test_each_pane_has_its_own_state(tmux: Tmux, tmp_path: Path) -> None:
         panes = [tmux.pane([*WRAPPER, "--", *orders.argv]) for orders in (one, two)]
         one.give("state working")
         two.give("state blocked:kind=question")
-        tmux.wait_for(panes[0], "working|Working|python")
-        tmux.wait_for(panes[1], "blocked|Waiting for user input|python")
+        tmux.wait_for(panes[0], "working|Working|told_agent")
+        tmux.wait_for(panes[1], "blocked|Waiting for user input|told_agent")
         one.give("exit 0")
         wait_until(lambda: tmux.ended(panes[0]), "the first one's end")
         assert tmux.options(panes[0]) == ""
-        assert tmux.shown(panes[1]) == "blocked|Waiting for user input|python"
+        assert tmux.shown(panes[1]) == "blocked|Waiting for user input|told_agent"
         two.give("exit 0")
         wait_until(lambda: tmux.ended(panes[1]), "the second one's end")
 
@@ -146,7 +146,7 @@ def test_a_wrapped_agent_that_the_agent_starts_claims_nothing(tmux: Tmux, tmp_pa
 def test_a_pane_that_goes_away_ends_everything(tmux: Tmux, orders: Orders, tmp_path: Path) -> None:
     pane = tmux.pane([*WRAPPER, "--", *orders.argv])
     orders.give("state working")
-    tmux.wait_for(pane, "working|Working|python")
+    tmux.wait_for(pane, "working|Working|told_agent")
     tmux("kill-pane", "-t", pane)
     wait_until(lambda: not list((tmp_path / "lifecycle-wrap").iterdir()), "the register's end")
 

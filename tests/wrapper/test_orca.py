@@ -20,6 +20,7 @@ from tests.support.terminal import isolated_environment
 from tests.support.waiting import wait_until
 from tests.support.wrapped_agent import Wrapped
 
+AGENT = "told_agent"
 PANE = {"ORCA_PANE_KEY": "tab-1:leaf-1"}
 
 
@@ -166,13 +167,14 @@ def test_the_whole_program(tmp_path: Path) -> None:
     config.write_text('[lifecycle]\norca = "auto"\n')
     environ = isolated_environment(tmp_path, **PANE)
     with Orders(tmp_path) as orders:
-        name = Path(orders.argv[0]).name
         with Wrapped(orders.argv, environ, ["--config", str(config)]) as wrapped:
             for order, word in (("working", "working"), ("blocked:kind=permission", "blocked"), ("idle", "done")):
                 orders.give(f"state {order}")
-                wait_until(lambda word=word: told(word, name) in wrapped.output, lambda: bytes(wrapped.output).decode())
+                wait_until(
+                    lambda word=word: told(word, AGENT) in wrapped.output, lambda: bytes(wrapped.output).decode()
+                )
             orders.give("state working")
-            wait_until(lambda: wrapped.output.count(told("working", name)) == 2, "work again")
+            wait_until(lambda: wrapped.output.count(told("working", AGENT)) == 2, "work again")
             orders.give(f"signal {signal.SIGKILL:d}")
             assert wrapped.wait() == 128 + signal.SIGKILL
-        assert wrapped.output.count(told("done", name)) == 2
+        assert wrapped.output.count(told("done", AGENT)) == 2

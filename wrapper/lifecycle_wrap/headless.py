@@ -135,7 +135,7 @@ class _Telling:
 
         from lifecycle_detectors import State
         from lifecycle_detectors.events import TurnStarted
-        from lifecycle_detectors.profiles import GENERIC, basename
+        from lifecycle_detectors.profiles import GENERIC, program_name
 
         from . import hosts
         from .catalog import user_catalog
@@ -148,7 +148,7 @@ class _Telling:
             return
         profile = user_catalog(environ).for_command(argv)
         identity = Identity(
-            agent=basename(argv[0]) if profile.name == GENERIC else profile.name,
+            agent=program_name(argv) if profile.name == GENERIC else profile.name,
             pid=os.getpid(),
             cwd=os.getcwd(),
             run_id=uuid4().hex[:16],

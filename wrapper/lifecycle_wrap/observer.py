@@ -25,7 +25,7 @@ from lifecycle_detectors import (
     make_screen,
 )
 from lifecycle_detectors.modes import Place
-from lifecycle_detectors.profiles import GENERIC, basename
+from lifecycle_detectors.profiles import GENERIC, program_name
 from lifecycle_detectors.screen import Screen
 
 from . import hosts
@@ -148,7 +148,7 @@ class SessionObserver(Observer):
             choose_profile=self._foreground_profile if profile.follow else None,
             background_working=config.background_shell == "working",
         )
-        agent = basename(argv[0]) if profile.name == GENERIC else profile.name
+        agent = program_name(argv) if profile.name == GENERIC else profile.name
         self._outward = Outward(config, profile, agent, environ, self._session.stream)
         self._projector = Projector(
             Identity(

@@ -4,7 +4,8 @@ Owns the TOML format (the same for the built-in ones beside this file and for us
 and the choice of a profile by a command line. Knows no agent: the TOML files do.
 """
 
-from .catalog import GENERIC, Catalog, basename, builtin_names, load_builtin
+from .catalog import GENERIC, Catalog, builtin_names, load_builtin
+from .command_line import basename, program_name
 from .format import Profile, parse_profile
 from .table import ProfileError
 
@@ -17,4 +18,5 @@ __all__ = [
     "builtin_names",
     "load_builtin",
     "parse_profile",
+    "program_name",
 ]

@@ -51,7 +51,7 @@ class Terminal:
     def read_for(self, seconds: float) -> None:
         """Read on for a while."""
         until = time.perf_counter() + seconds
-        while time.perf_counter() < until and select.select([self.fd], [], [], until - time.perf_counter())[0]:
+        while (left := until - time.perf_counter()) > 0 and select.select([self.fd], [], [], left)[0]:
             self.read()
 
     def drain(self) -> int:

@@ -97,7 +97,7 @@ def test_kitty_shows_the_title_and_gets_it_back(tmp_path: Path, orders: Orders) 
         before = kitty.title()
         assert before
         orders.give("state working")
-        wait_until(lambda: kitty.title() == "● python", kitty.title, BUSY)
+        wait_until(lambda: kitty.title() == "● told_agent", kitty.title, BUSY)
         orders.give("title ◐ fix the bug")
         orders.give("state blocked:kind=permission")
         wait_until(lambda: kitty.title() == "▲ fix the bug", kitty.title, BUSY)
@@ -135,7 +135,7 @@ def test_vte_shows_the_agents_screen_and_gets_its_title_back(tmp_path: Path, ord
     environ = isolated_environment(tmp_path, VTE_VERSION=version)
     with RealTerminal(argv, environ, version=f"VTE({version})") as terminal:
         orders.give("state working")
-        terminal.wait_for("● python")
+        terminal.wait_for("● told_agent")
         orders.give("title one")
         orders.give("text a line ✳ of it")
         terminal.wait_for("● one")

@@ -143,6 +143,23 @@ def test_a_wrapped_agent_that_the_agent_starts_claims_nothing(tmux: Tmux, tmp_pa
         inner.give("exit 0")
 
 
+def test_nor_does_one_on_a_terminal_of_its_own(tmux: Tmux, tmp_path: Path) -> None:
+    config = tmp_path / "config.toml"
+    config.write_text('[lifecycle]\nnesting = "all"\n')
+    wrapper = [*WRAPPER, "--config", str(config), "--"]
+    with Orders(tmp_path, "inner") as inner:
+        spawn = f"import pty; pty.spawn({[*wrapper, *inner.argv]!r}); print('over'); input()"
+        pane = tmux.pane([*wrapper, sys.executable, "-c", spawn])
+        inner.give("state working")
+        tmux.wait_for(pane, "working|Working|python")
+        wait_until(lambda: len(list((tmp_path / "lifecycle-wrap").glob("*.json"))) == 2, "both in the register")
+        inner.give("state idle")
+        tmux.wait_for(pane, "idle||python")
+        inner.give("exit 0")
+        wait_until(lambda: "over" in tmux.screen(pane), "the inner one's end")
+        assert tmux.shown(pane) == "idle||python"
+
+
 def test_a_pane_that_goes_away_ends_everything(tmux: Tmux, orders: Orders, tmp_path: Path) -> None:
     pane = tmux.pane([*WRAPPER, "--", *orders.argv])
     orders.give("state working")

@@ -89,9 +89,9 @@ def test_states_from_start_to_end(folder: Path, end: str) -> None:
             wait_until(lambda: any(list_sessions(folder / "lifecycle-wrap")), "the start", START_SECONDS)
             orders.give("title the agent's own")
             for order, title in (
-                ("state working", "python: Working"),
-                ("state blocked:kind=permission", "python: Waiting for approval"),
-                ("state idle", "python: idle"),
+                ("state working", "told_agent: Working"),
+                ("state blocked:kind=permission", "told_agent: Waiting for approval"),
+                ("state idle", "told_agent: idle"),
             ):
                 orders.give(order)
                 zellij.wait_for(title)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import socket
 import subprocess
@@ -18,7 +19,7 @@ import pytest
 from lifecycle_wrap import hosts
 from lifecycle_wrap.commands.status import HostState, host_status
 from lifecycle_wrap.config import Command, Config, load_config, parse_config
-from lifecycle_wrap.hosts import cmux, selection
+from lifecycle_wrap.hosts import ancestry, cmux, selection
 from lifecycle_wrap.hosts.base import INTERFACE, Call, Detection, Host, HostError, HostGone, Setup
 from lifecycle_wrap.manager import Lookup, Manager
 from lifecycle_wrap.projection import LifecycleEvent
@@ -243,12 +244,17 @@ class Outer(MemoryHost):
         return self.answer
 
 
-def choose(monkeypatch: pytest.MonkeyPatch, *answers: bool | Exception | None, nesting: str = "innermost") -> list[str]:
+def choose(
+    monkeypatch: pytest.MonkeyPatch,
+    *answers: bool | Exception | None,
+    nesting: str = "innermost",
+    environ: Mapping[str, str] = {},
+) -> list[str]:
     classes = [type(f"Host{number}", (Outer,), {"answer": answer}) for number, answer in enumerate(answers)]
     found = [selection.Choice(one.__name__, "t", True, True, "r", one) for one in classes]
     monkeypatch.setattr(selection, "_detect", lambda config, environ: found)
     log: list[str] = []
-    made = selection.discover(Config(nesting=nesting), {}, Lookup(Manager(log.append)))
+    made = selection.discover(Config(nesting=nesting), environ, Lookup(Manager(log.append)))
     return [host.name for host in made] + log
 
 
@@ -273,6 +279,21 @@ def test_the_pane_itself_decides(
 
 def test_all_asks_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     assert choose(monkeypatch, False, ZeroDivisionError(), nesting="all") == ["Host0", "Host1"]
+
+
+@pytest.mark.parametrize("nesting", ["innermost", "all"])
+def test_what_an_agent_has_started_tells_only_a_pane_that_is_surely_its_own(
+    monkeypatch: pytest.MonkeyPatch, nesting: str
+) -> None:
+    with subprocess.Popen(["sleep", "60"], start_new_session=True) as other:
+        elsewhere = {"LIFECYCLE_WRAP_SESSION": f"{other.pid}:1"}
+        assert choose(monkeypatch, None, None, nesting=nesting, environ=elsewhere)
+        other.kill()
+    over = {"LIFECYCLE_WRAP_SESSION": f"{other.pid}:1"}
+    assert choose(monkeypatch, None, None, nesting=nesting, environ=over)
+    monkeypatch.setattr(ancestry, "living_session", lambda environ: os.getppid())
+    assert choose(monkeypatch, None, False, HostError(), nesting=nesting) == []
+    assert choose(monkeypatch, None, True, nesting=nesting) == ["Host1"]
 
 
 def test_an_adapter_that_breaks_while_it_is_asked_is_alone_in_that(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,13 +35,27 @@ def inside_wrapped_session(environ: Mapping[str, str], terminal: int) -> bool:
     A mark alone says nothing: it is inherited by terminal servers and daemons that outlive the session or show us on
     another terminal. Its session must be alive, led by the process that set the mark, and its PTY must be our terminal.
     """
-    session, _, device = environ.get(MARK, "").partition(":")
-    if not (session.isascii() and session.isdigit() and device.isascii() and device.isdigit()):
+    _, _, device = environ.get(MARK, "").partition(":")
+    if not (device.isascii() and device.isdigit()) or living_session(environ) is None:
         return False
     try:
-        return os.getsid(int(session)) == int(session) and os.fstat(terminal).st_rdev == int(device)
-    except (OSError, OverflowError):
+        return os.fstat(terminal).st_rdev == int(device)
+    except OSError:
         return False
+
+
+def living_session(environ: Mapping[str, str]) -> int | None:
+    """The id of the wrapped session that the mark names, or None where it is over or there is no mark.
+
+    The process of that number leads it: the one that has started the agent.
+    """
+    session, _, _ = environ.get(MARK, "").partition(":")
+    if not (session.isascii() and session.isdigit()):
+        return None
+    try:
+        return int(session) if os.getsid(int(session)) == int(session) else None
+    except (OSError, OverflowError):
+        return None
 
 
 def child_environment(

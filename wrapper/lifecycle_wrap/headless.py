@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from .environment import MARK
+from .environment import MARK, living_session
 from .lean import signal
 from .program import ProgramError, execute
 
@@ -27,17 +27,6 @@ FORWARDED = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
 
 LAST_STATE_SECONDS = 1.0
 """How long the end waits for the hosts to have taken the last state: at once after it comes the release."""
-
-
-def inside_any_session(environ: Mapping[str, str]) -> bool:
-    """Tell whether a wrapped session that still lives has started us; there is no terminal to compare."""
-    leader = environ.get(MARK, "").partition(":")[0]
-    if not (leader.isascii() and leader.isdecimal()):
-        return False
-    try:
-        return os.getsid(int(leader)) == int(leader)
-    except (OSError, OverflowError):
-        return False
 
 
 def run(options: Options, path: str, argv: Sequence[str], environ: Mapping[str, str]) -> int:
@@ -144,7 +133,7 @@ class _Telling:
         from .projection import Identity, Projector
 
         config, _ = load_config(Path(options.config) if options.config else None, environ)
-        if inside_any_session(environ) or not hosts.wanted(config, environ):
+        if living_session(environ) is not None or not hosts.wanted(config, environ):
             return
         profile = user_catalog(environ).for_command(argv)
         identity = Identity(

@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import BUILT_IN, installed, off_reason, orca, switch_variable, visible
+from .ancestry import started_by_agent
 from .base import INTERFACE, Host, HostError, HostGone, Place, Setup, new_session
 from .command import CommandSink
 
@@ -60,7 +61,10 @@ def discover(config: Config, environ: Mapping[str, str], lookup: Lookup) -> list
     setup = Setup(environ, tty=_tty(), notices=lookup.notices, session=new_session())
     found = [(choice.host, config.host_options.get(choice.name, {})) for choice in _detect(config, environ)]
     panes = _make(setup, [(host, options) for host, options in found if host and host.is_pane], lookup)
-    if config.nesting == "innermost":
+    if started_by_agent(environ):
+        # The panes around are the agent's, and shown as such; ours is only one that says so itself.
+        panes = [host for host in panes if _owns(host, lookup)]
+    elif config.nesting == "innermost":
         panes = _innermost(panes, lookup)
     setup = setup._replace(place=_place(panes, lookup))
     others = _make(setup, [(host, options) for host, options in found if host and not host.is_pane], lookup)
@@ -154,20 +158,25 @@ def _innermost(panes: list[Host], lookup: Lookup) -> list[Host]:
     """Keep the one pane host that we run directly in: one that is sure of it, else the first that cannot tell."""
     unsure = []
     for host in panes:
-        try:
-            owns = host.owns_pane(lookup.call())
-        except HostGone:
-            owns = False
-        except HostError:
-            owns = None
-        except Exception:
-            lookup.crashed(host.name)
-            owns = False
+        owns = _owns(host, lookup)
         if owns:
             return [host]
         if owns is None:
             unsure.append(host)
     return unsure[:1]
+
+
+def _owns(host: Host, lookup: Lookup) -> bool | None:
+    """Ask a pane host whether our terminal is its own pane; None when it cannot tell."""
+    try:
+        return host.owns_pane(lookup.call())
+    except HostGone:
+        return False
+    except HostError:
+        return None
+    except Exception:
+        lookup.crashed(host.name)
+        return False
 
 
 def _tty() -> str:

@@ -46,12 +46,14 @@ UPDATE_LIMIT = 0.5
 RESIZE_REST = 0.5
 """After a resize the screen is a mixture of old and new rows until the agent has repainted it."""
 
-SCREEN_SLICE = 1 << 15
-"""Bytes the screen model may take in one call: about 20 ms of pyte, so that a key is never delayed by more."""
+SCREEN_SLICE = 1 << 13
+"""Bytes the screen model may take in one call: about 6 ms of pyte, so that a key is never delayed by more."""
+CATCH_UP = 1 << 15
+"""Bytes it may take where a key is pressed, since what the user saw tells what the key means; a frame is smaller."""
 
 FLOOD_GAP = 0.02
-SLICE_PAUSE = 0.05
-FLOOD_PAUSE = 0.25
+SLICE_PAUSE = 0.0125
+FLOOD_PAUSE = 0.0625
 """While output comes at gaps shorter than the first, a slice is taken only so often, and less often still where the
 screen has fallen behind: in a flood the bytes come first, and the backlog skips what nobody will see."""
 
@@ -355,7 +357,7 @@ class Session:
     def _layout_at_key(self) -> Layout | None:
         """Lay out what the user saw when pressing a key; None when the screen is behind."""
         backlog = self._backlog
-        if backlog is None or backlog.work(SCREEN_SLICE) or backlog.screen is None:
+        if backlog is None or backlog.work(CATCH_UP) or backlog.screen is None:
             return None
         screen = backlog.screen
         lines = [(line.first_row, line.last_row) for line in screen.lines()]

@@ -23,7 +23,7 @@ from pathlib import Path
 
 import psutil
 
-from tests.bench import workloads
+from tests.bench import loop, workloads
 from tests.bench.terminal import Terminal, voluntary_switches
 
 Wrap = Callable[[list[str]], list[str]]
@@ -42,6 +42,7 @@ def contenders(folder: Path) -> dict[str, Wrap]:
         found["script(1)"] = lambda argv: ["script", "-qec", shlex.join(argv), "/dev/null"]
     spawn = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))"
     found["pty.spawn"] = lambda argv: [*shlex.split(script), spawn, *argv]
+    found["a loop"] = lambda argv: [sys.executable, str(Path(loop.__file__)), *argv]
     if shutil.which("asciinema", path=_path()):
         found["asciinema"] = lambda argv: ["asciinema", "rec", "-q", "--overwrite", "-c", shlex.join(argv), "/dev/null"]
     if shutil.which("tmux"):

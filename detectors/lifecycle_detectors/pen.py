@@ -21,9 +21,10 @@ NEAR = 4096
 """Bytes from the end in which a reset is looked for first: most programs write one in each line."""
 
 _SGR = re.compile(rb"\x1b\[([0-9:;]*)m")
-_TURN = re.compile(
-    rb"\x1b(?:(?P<save>7|\[s)|(?P<restore>8|\[u)|(?P<reset>c)|\[\?(?P<switch>47|1047|1048|1049)(?P<on>[hl]))"
-)
+_TURN = re.compile(rb"\x1b(?:[78c]|\[(?:[su]|\?(?:47|104[789])[hl]))")
+_SAVE = (b"\x1b7", b"\x1b[s", b"\x1b[?1048h")
+_RESTORE = (b"\x1b8", b"\x1b[u", b"\x1b[?1048l")
+_RESET = b"\x1bc"
 _CUT = re.compile(rb"\x1b(?:\[[0-9:;?]*)?\Z")
 
 _OFF = {
@@ -115,21 +116,21 @@ class Pen:
         position = 0
         for turn in _TURN.finditer(data) if in_order else ():
             self._draw(data, position, turn.start())
-            self._turn(turn)
+            self._turn(turn.group())
             position = turn.end()
         self._draw(data, position, len(data))
 
-    def _turn(self, sequence: re.Match[bytes]) -> None:
-        if sequence["save"] or (sequence["switch"] == b"1048" and sequence["on"] == b"h"):
+    def _turn(self, sequence: bytes) -> None:
+        if sequence in _SAVE:
             self._saved[self._on_alternate] = self._current.copy()
-        elif sequence["restore"] or sequence["switch"] == b"1048":
+        elif sequence in _RESTORE:
             self._current = self._saved.get(self._on_alternate, {}).copy()
-        elif sequence["reset"]:
+        elif sequence == _RESET:
             self.reset()
         else:
-            self._switch(sequence["switch"], sequence["on"] == b"h")
+            self._switch(sequence[len(b"\x1b[?") : -1], on=sequence.endswith(b"h"))
 
-    def _switch(self, mode: bytes, on: bool) -> None:
+    def _switch(self, mode: bytes, *, on: bool) -> None:
         if on and not self._on_alternate:
             self._main = self._current.copy()
             if mode == b"1049":  # in the place where DECSC saves it, for a later DECRC to find

@@ -1,7 +1,7 @@
 """Tools that guess an agent's state from a tmux pane read the same from a wrapped agent as from a bare one.
 
 Recordings are played side by side in two panes of a real tmux, and all that such a tool can read is compared in
-between: the screen, the pane's variables, and in control mode the titles and the progress among its bytes.
+between: the screen, the pane's variables, and in control mode the bytes, which are what counts as activity, too.
 `python -m tests.real_hosts.test_guessers DIR` does the same for any folder of recordings.
 """
 
@@ -17,6 +17,9 @@ from pathlib import Path
 import pytest
 
 from lifecycle_wrap.recordings.recording import OUTPUT, open_recording
+from lifecycle_wrap.terminal.attention import FOCUS_ON
+from lifecycle_wrap.terminal.probe import BURST
+from tests.recordings.test_transparency import REPORT, written
 from tests.support.orders import Orders
 from tests.support.terminal import WRAPPER
 from tests.support.tmux_server import Tmux
@@ -39,9 +42,6 @@ def read(tmux: Tmux, pane: str) -> tuple[str, str]:
     return tmux("capture-pane", "-p", "-e", "-t", pane), tmux("display-message", "-p", "-t", pane, READABLE)
 
 
-TOLD = re.compile(rb"\x1b\](?:[02]|9;4);[^\x07\x1b]*")
-
-
 class ControlMode:
     """A reader of all panes' bytes in tmux's control mode, as TaskTTY is one.
 
@@ -61,15 +61,21 @@ class ControlMode:
             )
         wait_until(lambda: b"%session-changed" in self._path.read_bytes(), "control mode")
 
-    def told(self, pane: str) -> list[bytes]:
-        """Return what a pane has told: titles and progress, in order."""
+    def written(self, pane: str) -> bytes:
+        """Return what was written in a pane, but for our question at the start, see `comparable`."""
         mark = b"%output " + pane.encode() + b" "
         lines = self._path.read_bytes().splitlines()
         escaped = b"".join(line[len(mark) :] for line in lines if line.startswith(mark))
-        return TOLD.findall(re.sub(rb"\\([0-7]{3})", lambda octal: bytes((int(octal[1], 8),)), escaped))
+        output = re.sub(rb"\\([0-7]{3})", lambda octal: bytes((int(octal[1], 8),)), escaped)
+        return comparable(output.replace(BURST, b"", 1))
 
     def close(self) -> None:
         self._client.communicate()
+
+
+def comparable(output: bytes) -> bytes:
+    """Leave out what draws nothing and differs: reports that only we get to see, and the wish to know the focus."""
+    return REPORT.sub(b"", output).replace(FOCUS_ON, b"")
 
 
 def steps_done(path: Path) -> int:
@@ -100,10 +106,10 @@ def compare(cast: Path, tmux: Tmux, folder: Path) -> None:
                 lambda: read(tmux, panes[0]) == read(tmux, panes[1]) != ("", ""),
                 lambda: f"{cast}:\n{read(tmux, panes[0])}\n{read(tmux, panes[1])}",
             )
-        expected = TOLD.findall(b"".join(e.text.encode("utf-8", "replace") for e in recording if e.kind == OUTPUT))
+        expected = comparable(written(cast))
         wait_until(
-            lambda: [control.told(pane) for pane in panes] == [expected, expected],
-            lambda: f"{cast}: {expected}\n{[control.told(pane) for pane in panes]}",
+            lambda: [control.written(pane) for pane in panes] == [expected, expected],
+            lambda: f"{cast}: {expected[-200:]!r}\n{[control.written(pane)[-200:] for pane in panes]}",
         )
         control.close()
     for pane in panes:

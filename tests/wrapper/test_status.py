@@ -24,6 +24,7 @@ from lifecycle_wrap.hosts.base import INTERFACE, Call, Detection, Host, HostErro
 from lifecycle_wrap.manager import Lookup, Manager
 from lifecycle_wrap.projection import LifecycleEvent
 from tests.support.events import MemoryHost
+from tests.support.terminal import WRAPPER
 
 OLD_SURFACE = {"CMUX_SURFACE_ID": "S", "CMUX_WORKSPACE_ID": "W"}
 
@@ -223,6 +224,18 @@ def test_status_starts_nothing(environ: dict[str, str], monkeypatch: pytest.Monk
         host_status(Config(nesting=nesting), environ)
     assert sorted(path.name for path in tmp_path.iterdir()) == before
     assert threading.active_count() == threads
+
+
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_the_whole_command_starts_reaches_and_writes_nothing(
+    environ: dict[str, str], tmp_path: Path, form: list[str]
+) -> None:
+    before = sorted(tmp_path.rglob("*"))
+    done = subprocess.run(
+        [*WRAPPER, "status", *form], env=environ, cwd=Path.cwd(), capture_output=True, text=True, check=True, timeout=60
+    )
+    assert "herdr pane and socket detected" in done.stdout
+    assert sorted(tmp_path.rglob("*")) == before
 
 
 # What a pane itself says outranks the order of the table.

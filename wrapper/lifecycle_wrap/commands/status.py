@@ -1,7 +1,8 @@
 """`status`: which hosts a session started here would tell, and why; and what running sessions have met.
 
-Owns the two forms of the answer. It has no side effects: nothing is started, asked or written; the environment, the
-file system and the register are read.
+Owns the two forms of the answer. It has no side effects: no host is told, asked or connected to, nothing is written.
+The environment, the file system and the register are read; on a terminal, that is asked who it is, and so is a tmux
+around it.
 """
 
 from __future__ import annotations

@@ -32,6 +32,8 @@ LOADED_SECONDS = 1.0
 """After this long all of us is loaded."""
 KEYS = 150
 FLOOD_MEGABYTES = 1024
+OFF = "us (off)"
+"""With LIFECYCLE_WRAP=0, when we become the agent: there is a start to measure, and nothing else."""
 
 
 def contenders(folder: Path) -> dict[str, Wrap]:
@@ -47,6 +49,7 @@ def contenders(folder: Path) -> dict[str, Wrap]:
         found["asciinema"] = lambda argv: ["asciinema", "rec", "-q", "--overwrite", "-c", shlex.join(argv), "/dev/null"]
     if shutil.which("tmux"):
         found["tmux"] = lambda argv: ["tmux", "-L", f"bench{os.getpid()}", "-f", "/dev/null", "new", shlex.join(argv)]
+    found[OFF] = lambda argv: ["env", "LIFECYCLE_WRAP=0", "lifecycle-wrap", "--", *argv]
     for name, text in _configurations(folder).items():
         config = folder / f"{name.split()[-1]}.toml"
         config.write_text(text)
@@ -104,6 +107,11 @@ class Bench:
 
     def startup(self, name: str) -> None:
         """Measure the start of an agent that ends at once, and the end of one that has lived for a while."""
+        if name == "bare":
+            python = Terminal([sys.executable, "-c", "pass"], self.environ)
+            python.drain()
+            self.note(name, "python -c pass ms", (time.perf_counter() - python.began) * 1e3)
+            python.wait()
         terminal = self.start(name, ["sh", "-c", "printf XYZZY; read key"])
         terminal.read_until(b"XYZZY")
         self.note(name, "start ms", (time.perf_counter() - terminal.began) * 1e3)
@@ -218,22 +226,24 @@ def _measure(bench: Bench, options: argparse.Namespace) -> None:
     for number in range(options.rounds):
         for name in bench.wraps:
             print(f"round {number + 1}: {name}", file=sys.stderr)
-            if options.only in (None, "throughput"):
-                for label in files:
-                    bench.throughput(name, label, bench.folder / label)
             if options.only in (None, "startup"):
                 for _ in range(4):
                     bench.startup(name)
+            if name == OFF:
+                continue
+            if options.only in (None, "throughput"):
+                for label in files:
+                    bench.throughput(name, label, bench.folder / label)
             if options.only in (None, "latency"):
                 for label, text in latencies.items():
                     bench.latency(name, label, workloads.script(bench.folder, label, text))
     if options.only in (None, "idle"):
         for name in bench.wraps:
-            if name != "bare":
+            if name not in ("bare", OFF):
                 bench.idle(name)
     if options.only == "flood":
         for name in bench.wraps:
-            if name != "bare":
+            if name not in ("bare", OFF):
                 bench.flood(name, bench.folder / "text", FLOOD_MEGABYTES // options.megabytes)
 
 

@@ -127,9 +127,8 @@ def json_event(data: bytes) -> None:
     while choices.left:
         for event in projector.project([_core_event(choices)]):
             last = check_event(event, last)
-        told = projector.set_session_id(choices.text()) if choices.byte() % 8 == 0 else None
-        if told is not None:
-            last = check_event(told, last)
+        if choices.byte() % 8 == 0:
+            projector.set_session(choices.text(), ("agent", choices.text()))
     released = projector.released()
     if released is not None:
         check_event(released, last)

@@ -192,6 +192,24 @@ def test_the_profile_follows_the_program_that_a_shell_brings_to_the_foreground(r
     assert run.states()[-1] == "release"
 
 
+def test_an_agent_in_a_shell_is_told_with_its_session(run: Run) -> None:
+    program = run.folder / "claude"
+    program.write_text(f"#!{sys.executable}\nprint('\x1b]7501;state=working\x1b\\\\', flush=True)\ninput()\n")
+    program.chmod(0o755)
+    run.start(agent=["bash", "--norc", "--noprofile", "-i"])
+    run.terminal.expect(PROMPT)
+    run.terminal.send(f"{program} --resume an-id\r")
+    run.await_state("working")
+    wait_until(lambda: run.events()[-1]["session_id"] == "an-id", lambda: str(run.events()))
+    assert run.events()[-1]["resume_argv"][-3:] == ["claude", "--resume", "an-id"]
+    run.terminal.send("\r")
+    run.terminal.expect(PROMPT)
+    run.await_state("idle")
+    assert run.events()[-1]["session_id"] == ""
+    run.terminal.send("exit\r")
+    run.end()
+
+
 def test_explain_writes_the_reason_of_each_state(run: Run) -> None:
     log = run.folder / "why.txt"
     run.start(report("idle"), "for:1", report("blocked:kind=permission"), "for:2", options=("--explain", str(log)))

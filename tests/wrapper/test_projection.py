@@ -231,19 +231,16 @@ def test_frames_of_a_spinner_are_one_title(title: str) -> None:
 
 
 def test_what_changes_is_told_again_once_a_state_is_known() -> None:
-    wrapped = projector(
-        Identity(agent="bash", pid=1, cwd="/a", run_id="r", launcher=("lw", "--"), resume=("claude", "{session_id}"))
-    )
+    wrapped = projector(Identity(agent="bash", pid=1, cwd="/a", run_id="r", launcher=("lw", "--")))
     assert wrapped.project([WorkingDirectoryChanged(at=0, path="/b"), ProfileChanged(at=0, profile="claude")]) == []
-    assert wrapped.set_session_id("s1") is None
+    wrapped.set_session("s1", ("claude", "{session_id}"))
     first = one(wrapped.project([changed(State.IDLE)]))
     assert (first.cwd, first.agent, first.session_id) == ("/b", "claude", "s1")
     assert first.resume_argv == ("lw", "--", "claude", "s1")
-    again = wrapped.set_session_id("s2")
-    assert again is not None
-    assert (again.kind, again.state, again.session_id) == (Kind.STATE, "idle", "s2")
+    wrapped.set_session("", ())
     back = one(wrapped.project([ProfileChanged(at=0, profile="generic")]))
-    assert back.agent == "bash"
+    assert (back.kind, back.state, back.agent, back.session_id) == (Kind.STATE, "idle", "bash", "")
+    assert back.resume_argv == ()
 
 
 def test_release_comes_once_and_last() -> None:

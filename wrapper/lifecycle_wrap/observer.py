@@ -232,8 +232,7 @@ class SessionObserver(Observer):
         if self._foreground is not None:
             process = self._foreground.changed(now)
             if process is not None:
-                self._take(self._session.process_changed(process, now), now)
-                self._outward.use_profile(self._session.profile)
+                self._follow(process, now)
         self._take(self._session.receive_output(data, now), now)
 
     def look_input(self, data: bytes, now: float) -> None:
@@ -317,6 +316,13 @@ class SessionObserver(Observer):
 
     def _make_screen(self, size: Size) -> Screen | None:
         return make_screen(size) if self._may_make_screens else None
+
+    def _follow(self, process: ForegroundProcess, now: float) -> None:
+        events = self._session.process_changed(process, now)
+        profile = self._session.profile
+        self._projector.set_session(session_id(profile, process.argv), profile.resume)
+        self._outward.use_profile(profile)
+        self._take(events, now)
 
     def _foreground_profile(self, process: ForegroundProcess) -> Profile:
         return self._catalog.for_command(process.argv)

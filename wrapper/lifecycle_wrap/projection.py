@@ -268,11 +268,16 @@ class Projector:
         """Return the canonical events for a batch of the session's."""
         return [made for event in events if (made := self._project(event)) is not None]
 
-    def set_session_id(self, session_id: str) -> LifecycleEvent | None:
-        """Take the session id that the agent has told; return the event that tells it, once a state is known."""
+    def set_session(self, session_id: str, resume: Sequence[str]) -> None:
+        """Take the session of another program that has come to the foreground; the next event tells it.
+
+        Args:
+            session_id: the session that its command line names, or empty.
+            resume: its profile's template of the resume command.
+        """
+        self.identity = replace(self.identity, resume=tuple(resume))
         self._now = replace(self._now, session_id=collapse(session_id, SESSION_ID_LIMIT))
         self._update_resume()
-        return self._restated()
 
     def released(self) -> LifecycleEvent | None:
         """Return the event that closes the session, or None when it was closed before."""

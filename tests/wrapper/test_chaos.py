@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import signal
 import socket
 import tempfile
 import threading
@@ -221,3 +223,22 @@ def test_a_session_among_troubled_sinks(tmp_path: Path) -> None:
         assert wrapped.wait() == 3
         assert time.monotonic() - begin < EXIT_SECONDS + SLACK
     assert lines(notes) == 4
+
+
+def test_an_interrupt_clears_the_terminal_first_and_then_releases_the_hosts(tmp_path: Path) -> None:
+    """The release waits until the cleared terminal was seen: were it the other way round, it would be killed first."""
+    seen, notes, sink = tmp_path / "seen", tmp_path / "notes", tmp_path / "sink"
+    waits = f"while [ ! -e {seen} ]; do sleep 0.01; done"
+    sink.write_text(f"#!/bin/sh\nevent=$(cat)\ncase $event in *release*) {waits};; esac\necho $event >> {notes}\n")
+    sink.chmod(0o755)
+    config = tmp_path / "config.toml"
+    config.write_text(f'[lifecycle]\nosc = "on"\n[[lifecycle.commands]]\nname = "sink"\ncommand = ["{sink}"]\n')
+    environ = isolated_environment(tmp_path)
+    with Orders(tmp_path) as orders, Wrapped(orders.argv, environ, ["--config", str(config)]) as wrapped:
+        orders.give("state working")
+        wait_until(lambda: b"\x1b]9;4;3;0\x1b\\" in wrapped.output and lines(notes) == 1, "the state")
+        wrapped.signal(signal.SIGINT)
+        wait_until(lambda: b"\x1b]9;4;0;0\x1b\\" in wrapped.output, "the cleared progress")
+        seen.touch()
+        assert wrapped.wait() == 128 + signal.SIGINT
+    assert json.loads(notes.read_text().splitlines()[-1])["kind"] == "release"

@@ -192,6 +192,30 @@ def test_the_profile_follows_the_program_that_a_shell_brings_to_the_foreground(r
     assert run.states()[-1] == "release"
 
 
+@pytest.mark.parametrize(
+    "start",
+    [
+        "#!/bin/sh\nexec {claude} --resume an-id\n",
+        "#!/bin/sh\n{claude} --resume an-id\n",
+        "#!/bin/sh\ncd /\nsh -c 'sleep 0; {claude} --resume an-id; true'; true\n",
+        "#!{python}\nimport os\nos.execv({claude!r}, ['claude', '--resume', 'an-id'])\n",
+    ],
+    ids=["exec", "child", "grandchild", "program"],
+)
+def test_an_agent_that_a_script_starts_is_known(run: Run, start: str) -> None:
+    claude, script = run.folder / "claude", run.folder / "start.sh"
+    claude.write_text(f"#!{sys.executable}\nprint('\x1b]7501;state=working\x1b\\\\', flush=True)\ninput()\n")
+    script.write_text(start.format(claude=str(claude), python=sys.executable))
+    for file in (claude, script):
+        file.chmod(0o755)
+    run.start(agent=[str(script)])
+    run.await_state("working")
+    wait_until(lambda: run.events()[-1]["session_id"] == "an-id", lambda: str(run.events()))
+    run.terminal.send("\r")
+    run.end()
+    assert run.states()[-1] == "release"
+
+
 def test_an_agent_in_a_shell_is_told_with_its_session(run: Run) -> None:
     program = run.folder / "claude"
     program.write_text(f"#!{sys.executable}\nprint('\x1b]7501;state=working\x1b\\\\', flush=True)\ninput()\n")

@@ -138,6 +138,7 @@ class SessionObserver(Observer):
         log: Log,
     ) -> None:
         super().__init__()
+        self._argv = argv
         self._catalog = catalog
         self._may_make_screens = False
         self._session = Session(
@@ -145,7 +146,7 @@ class SessionObserver(Observer):
             size,
             now,
             screen=None if config.screen == "off" else self._make_screen,
-            choose_profile=self._foreground_profile if profile.follow else None,
+            choose_profile=self._foreground_profile if profile.follow or profile.name == GENERIC else None,
             background_working=config.background_shell == "working",
         )
         agent = program_name(argv) if profile.name == GENERIC else profile.name
@@ -177,7 +178,7 @@ class SessionObserver(Observer):
     def started(self, pid: int, foreground_group: Callable[[], int | None]) -> None:
         """Begin to follow the foreground process, where the profile wants it."""
         if self._session.follows:
-            self._foreground = Foreground(pid, foreground_group)
+            self._foreground = Foreground(pid, self._argv, foreground_group)
 
     def prepare(self) -> None:
         """Load the screen model's library, which takes as long as all the rest together."""

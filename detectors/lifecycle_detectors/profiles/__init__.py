@@ -5,7 +5,7 @@ and the choice of a profile by a command line. Knows no agent: the TOML files do
 """
 
 from .catalog import GENERIC, Catalog, builtin_names, load_builtin
-from .command_line import basename, program_name
+from .command_line import basename, is_script, program_name
 from .format import Profile, parse_profile
 from .table import ProfileError
 
@@ -16,6 +16,7 @@ __all__ = [
     "ProfileError",
     "basename",
     "builtin_names",
+    "is_script",
     "load_builtin",
     "parse_profile",
     "program_name",

@@ -86,6 +86,11 @@ def program_name(argv: Sequence[str]) -> str:
     return next((name for name in reversed(names) if _NAME.match(name)), first)
 
 
+def is_script(argv: Sequence[str]) -> bool:
+    """Tell whether a command line is that of a shell that runs a script, not of one that somebody types into."""
+    return bool(argv) and basename(argv[0]) in _SHELLS and any(not word.startswith(("-", "+")) for word in argv[1:])
+
+
 def _script(words: Sequence[str]) -> Iterator[list[str]]:
     """Yield the commands of the script that a shell is given by `-c`, as far as they can be told without running it."""
     script, parameters = _given_script(words)

@@ -2,9 +2,9 @@ r"""An agent that sets every mode there is, draws a screen, and ends without put
 
 usage: leaving_agent.py SCREEN END
 
-    SCREEN   main or alternate
+    SCREEN   alternate, main, or margins (the main one with margins and origin mode)
     END      exit:CODE, signal:NUMBER (it signals itself in the middle of a sequence), wait (for the test to end it), or
-             stop (by SIGSTOP; then it waits)
+             stop:STATE (it tells that state, stops by SIGSTOP at a key, and then waits)
 
 It says `ready` when all is set.
 """
@@ -27,16 +27,16 @@ def main() -> int:
     tty.setraw(0)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
         signal.signal(number, signal.SIG_DFL)
-    margins = MARGINS if screen == "alternate" else b""
-    os.write(1, b"row one\r\nrow two\r\n" + every_mode(screen == "alternate") + margins + CURSOR_HIDDEN)
-    os.write(
-        1,
-        b"\x1b(B\x0f\x1b[Hdrawn here\r\n"
-        if screen == "alternate"
-        else b"\x1b(B\x0fdrawn here\r\n\r\nlast row\x1b[2A\r",
-    )
-    os.write(1, b"\x1b[?2026h\x1b)0\x0e\x1b]2;ready\x07")
+    os.write(1, b"row one\r\nrow two\r\n" + every_mode(screen == "alternate") + CURSOR_HIDDEN + b"\x1b(B\x0f")
+    if screen == "alternate":
+        os.write(1, MARGINS + b"\x1b[Hdrawn here\r\n")
+    else:
+        os.write(1, b"drawn here\r\n\r\nlast row\x1b[2A\r" + (MARGINS if screen == "margins" else b""))
     verb, _, argument = end.partition(":")
+    if verb == "stop":
+        os.write(1, b"\x1b]7501;state=%s\x1b\\\x1b]2;ready\x07" % argument.encode())
+        os.read(0, 1)
+    os.write(1, b"\x1b[?2026h\x1b)0\x0e\x1b]2;ready\x07")
     if verb == "exit":
         return int(argument)
     if verb == "signal":
@@ -44,6 +44,7 @@ def main() -> int:
         os.kill(os.getpid(), int(argument))
     if verb == "stop":
         os.kill(os.getpid(), signal.SIGSTOP)
+        os.write(1, b"\x1b[?2026l\x1b]2;again\x07")
     while True:
         signal.pause()
 

@@ -178,6 +178,11 @@ class RealTerminal:
         with self._lock:
             return self.engine.text()
 
+    def progress(self) -> int | None:
+        """Return the state of the progress that is shown; None where none ever was."""
+        with self._lock:
+            return self.engine.progress[-1][0] if self.engine.progress else None
+
     def state(self) -> dict[str, object]:
         """Return all that can be left behind."""
         with self._lock:

@@ -94,4 +94,4 @@ def test_without_memory_for_the_table_of_terminals_there_is_still_a_reset(monkey
         raise MemoryError
 
     monkeypatch.setattr(reset, "reset_bytes", refuse)
-    assert Blind(changed=True).leave() == reset.RESET + reset.BELOW_ALL
+    assert Blind(changed=True).leave() == reset.RESET

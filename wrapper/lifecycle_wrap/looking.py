@@ -132,9 +132,9 @@ class Blind(Observer):
             return b""
         import os
 
-        from .terminal.reset import BELOW_ALL, RESET, reset_bytes
+        from .terminal.reset import RESET, reset_bytes
 
         try:
-            return reset_bytes(os.environ) + BELOW_ALL
+            return reset_bytes(os.environ)
         except Exception:  # no memory, or no descriptor, to load the table of terminals
-            return RESET + BELOW_ALL
+            return RESET

@@ -153,6 +153,8 @@ def status(
 def reset() -> None:
     """Repair the terminal after a program that was killed: its modes, its keys, its colours; nothing is erased.
 
+    The cursor goes to a new line at the bottom, below what the program has drawn.
+
     Example:
       lifecycle-wrap reset
     """

@@ -17,8 +17,8 @@ from enum import Enum
 LIMIT = 0.2
 """Seconds that the agent's start waits for the answers; a terminal on this machine takes a few milliseconds."""
 LATE = 10.0
-"""Seconds after which an answer is taken for the agent's, if it has asked the same: hardly a line is slower, and ours may
-be lost. If it has not, the answer is ours however late it comes."""
+"""Seconds after which an answer is taken for the agent's, if it has asked the same: hardly a line is slower, and ours
+may be lost. If it has not, the answer is ours however late it comes."""
 KEY_DELAY = 0.05
 LATE_KEY_DELAY = 0.02
 """Seconds that a lone ESC, or Alt with a key, may be held: less than a user notices; least when no answer is likely."""

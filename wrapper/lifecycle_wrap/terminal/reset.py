@@ -1,8 +1,7 @@
 """The reset of last resort: bytes and terminal attributes that make any terminal usable again.
 
 For when nobody knows what an agent has left behind: our own observation has failed, or SIGKILL has ended us and the
-user runs `lifecycle-wrap reset`. It asks nothing, clears nothing that is on the screen, and leaves the cursor where it
-is; unlike reset(1) and RIS it does not clear the screen.
+user runs `lifecycle-wrap reset`. It asks nothing and, unlike reset(1) and RIS, clears nothing that is on the screen.
 """
 
 from __future__ import annotations
@@ -13,9 +12,6 @@ import termios
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-BELOW_ALL = b"\x1b[999B\r\n"
-"""Brings the cursor to a new line at the bottom: below whatever was drawn."""
 
 _STRING_END = "\x1b\\"
 _OFF = (1, 5, 9, 66, 69, 1000, 1001, 1002, 1003, 1004, 1005, 1006, 1015, 1016, 2004, 2026, 2031, 2048, 5522, 9001)
@@ -35,9 +31,10 @@ RESET = "".join(
         "\x1b7\x1b[r\x1b8\x1b[?7h\x1b[?25h",
         f"\x1b]8;;{_STRING_END}",
         "".join(f"\x1b]{number}{_STRING_END}" for number in (104, 105, *range(110, 120))),
+        # Origin mode cannot be taken back where the cursor is. A new line at the bottom is below whatever was drawn.
+        "\x1b[?6l\x1b[999B\r\n",
     )
 ).encode()
-"""Origin mode alone is left: taking it back moves the cursor, and DECRC has restored what was saved before it."""
 
 
 def reset_bytes(environ: Mapping[str, str]) -> bytes:

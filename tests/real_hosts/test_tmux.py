@@ -160,6 +160,24 @@ def test_nor_does_one_on_a_terminal_of_its_own(tmux: Tmux, tmp_path: Path) -> No
         assert tmux.shown(pane) == "idle||python"
 
 
+def test_an_agent_that_starts_itself_anew_keeps_its_pane(tmux: Tmux, tmp_path: Path) -> None:
+    agent = tmp_path / "agent.py"
+    agent.write_text(
+        "import os, sys\nprint(f'\x1b]7501;state={sys.argv[1]}\x1b\\\\', end='', flush=True)\ninput()\n"
+        "if len(sys.argv) > 2: os.execv(sys.executable, [sys.executable, *sys.argv[:1], *sys.argv[2:]])\n"
+    )
+    states = ("working", "blocked:kind=permission")
+    pane = tmux.pane([*WRAPPER, "--", sys.executable, str(agent), *states])
+    tmux.wait_for(pane, "working|Working|agent")
+    record = list((tmp_path / "lifecycle-wrap").glob("*.json"))
+    tmux("send-keys", "-t", pane, "Enter")
+    tmux.wait_for(pane, "blocked|Waiting for approval|agent")
+    assert list((tmp_path / "lifecycle-wrap").glob("*.json")) == record
+    tmux("send-keys", "-t", pane, "Enter")
+    wait_until(lambda: tmux.ended(pane), "the end")
+    assert tmux.options(pane) == ""
+
+
 def test_a_pane_that_goes_away_ends_everything(tmux: Tmux, orders: Orders, tmp_path: Path) -> None:
     pane = tmux.pane([*WRAPPER, "--", *orders.argv])
     orders.give("state working")

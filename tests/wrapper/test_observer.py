@@ -216,6 +216,23 @@ def test_an_agent_that_a_script_starts_is_known(run: Run, start: str) -> None:
     assert run.states()[-1] == "release"
 
 
+def test_what_else_a_script_starts_does_not_take_its_place(run: Run) -> None:
+    """Another profile would forget the progress that the script has told."""
+    script = run.folder / "build.sh"
+    script.write_text("printf '\\033]9;4;3\\033\\\\'\ncat\nprintf '\\033]9;4;0\\033\\\\'\nread line\n")
+    log = run.folder / "why.txt"
+    run.start(agent=["bash", str(script)], options=("--explain", str(log)))
+    run.await_state("working")
+    run.terminal.send("printed by cat\r")
+    run.terminal.expect_exact(b"printed by cat\r\n")
+    run.terminal.send("\x04")
+    run.await_state("idle")
+    run.terminal.send("\r")
+    run.end()
+    assert "generic/" not in log.read_text()
+    assert [state for state in run.states() if state] == ["working", "idle", "release"]
+
+
 def test_an_agent_in_a_shell_is_told_with_its_session(run: Run) -> None:
     program = run.folder / "claude"
     program.write_text(f"#!{sys.executable}\nprint('\x1b]7501;state=working\x1b\\\\', flush=True)\ninput()\n")

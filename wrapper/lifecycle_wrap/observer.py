@@ -178,7 +178,7 @@ class SessionObserver(Observer):
     def started(self, pid: int, foreground_group: Callable[[], int | None]) -> None:
         """Begin to follow the foreground process, where the profile wants it."""
         if self._session.follows:
-            self._foreground = Foreground(pid, self._argv, foreground_group)
+            self._foreground = Foreground(pid, self._argv, foreground_group, self._is_agent)
 
     def prepare(self) -> None:
         """Load the screen model's library, which takes as long as all the rest together."""
@@ -324,6 +324,10 @@ class SessionObserver(Observer):
         self._projector.set_session(session_id(profile, process.argv), profile.resume)
         self._outward.use_profile(profile)
         self._take(events, now)
+
+    def _is_agent(self, argv: Sequence[str]) -> bool:
+        profile = self._catalog.known_for(argv)
+        return profile is not None and not profile.follow
 
     def _foreground_profile(self, process: ForegroundProcess) -> Profile:
         return self._catalog.for_command(process.argv)

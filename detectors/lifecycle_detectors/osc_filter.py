@@ -62,11 +62,18 @@ class OscFilter:
         """Take the next bytes and give those that go out now.
 
         Held back is only what may begin a chosen sequence, or is one whose end has not come. Where nothing is held and
-        nothing to be decided, what comes back is the argument itself.
+        nothing to be decided, what comes back is the argument itself. If it raises (there is no memory, `decide` has
+        failed), it holds what it held before.
         """
-        if self._held:
-            data = self._held + data
-            self._held = b""
+        held = self._held
+        try:
+            return self._filter(held + data if held else data)
+        except BaseException:
+            self._held = held
+            raise
+
+    def _filter(self, data: bytes) -> bytes:
+        self._held = b""
         if not self._in_tmux and not _STRING_START.search(data) and not self._beginning(data):
             self._pass(data, 0, len(data))
             return data

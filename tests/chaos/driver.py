@@ -153,19 +153,19 @@ class Driver:
         self._read_on(0.0)
         who, name = how.split()
         number = signal.Signals[name]
-        if who == "we":
-            self._wait(lambda: self._is_stopped_by(number), "the stop")
-        elif who == "agent":
+        if who == "agent":
             self.orders.give(f"stop {int(number)}")
+            self._wait(lambda: self.terminal.stopped, "the stop")
         else:
-            os.kill(self._agent, number)
-        self._wait(lambda: self.terminal.stopped, "the stop")
+            whom = self.terminal.pid if who == "we" else self._agent
+            self._wait(lambda: self._is_stopped_by(whom, number), "the stop")
         self._stopped = self.terminal.stopped
         self.stops += 1
 
-    def _is_stopped_by(self, number: int) -> bool:
-        """Signal us once a second: a stop signal that meets a SIGCONT on its way is lost, as under any shell."""
-        os.kill(self.terminal.pid, number)
+    def _is_stopped_by(self, pid: int, number: int) -> bool:
+        """Signal it once a second: a stop signal that meets a SIGCONT on its way is lost, as under any shell."""
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, number)
         with contextlib.suppress(AssertionError):
             wait_until(lambda: self.terminal.stopped or self.terminal.status is not None, "", 1.0)
         return self.terminal.stopped

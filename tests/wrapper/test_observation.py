@@ -146,7 +146,7 @@ def test_a_program_status_sequence_waits_for_the_observer(log: Log, cut: int) ->
     gone = watch.output(data[:cut]) + watch.output(data[cut:])
     assert gone == b"before"
     watch.adopt(Observer())
-    assert gone + watch.take_to_outer() == data
+    assert gone + watch.to_outer == data
 
 
 @pytest.mark.parametrize("end", [b"\x07", b"\x1b\\"])
@@ -161,7 +161,7 @@ def test_the_question_for_program_status_passes_and_what_depends_on_its_answer_w
         gone = b"".join(watch.output(piece) for piece in pieces)
         assert gone == passes, pieces
         watch.adopt(Observer())
-        assert gone + watch.take_to_outer() == data
+        assert gone + watch.to_outer == data
 
 
 def test_an_observer_is_told_which_input_the_agent_has_got_already(log: Log) -> None:
@@ -190,7 +190,7 @@ def test_what_only_begins_like_one_is_not_lost(log: Log, data: bytes) -> None:
     watch = make_watch(log)
     gone = b"".join(watch.output(data[i : i + 1]) for i in range(len(data)))
     watch.adopt(Observer())
-    assert gone + watch.take_to_outer() == data
+    assert gone + watch.to_outer == data
 
 
 class Failing(Recorder):
@@ -233,9 +233,11 @@ def test_a_fault_switches_off_and_gives_up_what_was_held(log: Log, method: str) 
     assert watch.output(b"agent") == b""
     assert watch.input(b"user") == b""
     look_at_all(watch)
-    assert (watch.take_to_outer(), watch.take_to_agent()) == (b"agent", b"user")
+    assert (watch.to_outer, watch.to_agent) == (b"agent", b"user")
     assert (watch.output(b"on"), watch.input(b"on"), watch.due, watch.deadline) == (b"on", b"on", False, None)
-    assert Path(log.path).read_text().count("on purpose") == 1  # in the traceback's code, not as the error's text
+    told = Path(log.path).read_text()
+    assert "RuntimeError" in told
+    assert "on purpose" not in told
 
 
 @pytest.mark.parametrize("method", ["output", "input"])
@@ -246,10 +248,10 @@ def test_a_fault_on_the_way_loses_no_byte(log: Log, method: str) -> None:
     observer.fail()
     if method == "output":
         assert watch.output(b"agent") == b"heldagent"
-        assert watch.take_to_agent() == b"held"
+        assert watch.to_agent == b"held"
     else:
         assert watch.input(b"user") == b"helduser"
-        assert watch.take_to_outer() == b"held"
+        assert watch.to_outer == b"held"
 
 
 def test_the_observers_bytes_are_taken_once(log: Log) -> None:
@@ -258,6 +260,5 @@ def test_the_observers_bytes_are_taken_once(log: Log) -> None:
     observer.to_agent += b"answer"
     observer.to_outer += b"progress"
     watch.tell(lambda observer, now: None)
-    assert (watch.take_to_agent(), watch.take_to_outer()) == (b"answer", b"progress")
     watch.tell(lambda observer, now: None)
-    assert (watch.take_to_agent(), watch.take_to_outer()) == (b"", b"")
+    assert (watch.to_agent, watch.to_outer) == (b"answer", b"progress")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 
 from .environment import inside_wrapped_session, switched_off
 from .log import Log
@@ -108,19 +109,33 @@ def _run_in_pty(options: Options, path: str, argv: Sequence[str], environ: Mappi
     show_as(argv[0])
     outer = Outer(environ)
     signals = SignalPipe()
+    stderr = sys.stderr
     try:
         if outer.foreground():
             outer.enter_raw()
         child = Child(path, argv, environ, outer, remove=_hidden_variables(options, environ))
+        sys.stderr = _Nowhere()
         session = _Session(options, argv, environ, child, outer, signals)
         status = session.run()
     finally:
         outer.restore()
         signals.close()
+        sys.stderr = stderr
     _tell_user(session.close())
     # Not by way of Python's own end, which has other statuses: 120 where a stream's terminal is gone, SIGABRT where
     # there is no memory to end the threads that still wait for a host.
     os._exit(exit_code(status))
+
+
+class _Nowhere:
+    """In the place of stderr while the agent has the screen: what a library complains of there is not for it."""
+
+    def write(self, text: str) -> int:
+        """As any stream's; the text is gone."""
+        return len(text)
+
+    def flush(self) -> None:
+        """As any stream's."""
 
 
 class _Session:
@@ -141,6 +156,7 @@ class _Session:
         self._child = child
         self._outer = outer
         self._signals = signals
+        self._log = Log(environ, options.debug)
         self._watch: Watch | None = None
         self._pump: Pump | None = None
         self._faults: list[str] = []
@@ -161,38 +177,37 @@ class _Session:
         from .pty.outer import unpack_size
         from .pty.pump import Pump
 
-        log = Log(self._environ, self._options.debug)
         size = unpack_size(self._child.winsize)
-        loader = Loader(self._options, self._argv, self._environ, size, log, self._signals.wake)
-        self._watch = Watch(log)
+        loader = Loader(self._options, self._argv, self._environ, size, self._log, self._signals.wake)
+        self._watch = Watch(self._log)
         self._pump = Pump(self._child, self._outer, self._signals, self._watch, loader)
         return self._pump
 
     def _run_without_pump(self, error: Exception) -> int:
-        from .pty.relay import relay, write
+        from .pty.relay import copy_rest, relay, write
 
-        log = Log(self._environ)
-        log.fault("the pump failed, and bytes are only copied from here on:", error)
-        self._faults = [
-            f"lifecycle-wrap: an internal error ended the observation, not the agent; see {log.path} and report it"
-        ]
-        pump, watch = self._pump, self._watch
+        self._log.fault("the pump failed, and bytes are only copied from here on:", error)
+        see = f"see {self._log.path} and report it"
+        self._faults = [f"lifecycle-wrap: an internal error ended the observation, not the agent; {see}"]
+        child, outer, pump, watch = self._child, self._outer, self._pump, self._watch
         if pump is None or watch is None:
-            return relay(self._child, self._outer, self._signals)
-        try:
-            pump.wait_for_observer()
-        except Exception as again:  # what has failed may be this
-            log.fault("there is no observer, either:", again)
-        watch.stop_looking()
+            return relay(child, outer, self._signals)
+        for step in (pump.wait_for_observer, watch.stop_looking):
+            try:
+                step()
+            except Exception as again:  # what has failed may be this
+                self._log.fault("there is no observer, either:", again)
         status = pump.status
         if status is None:
-            for data in (pump.to_agent.take(), watch.take_to_agent()):
-                write(self._child.master, data)
-        for data in (pump.to_outer.take(), watch.take_to_outer()):
-            write(self._outer.output, data)
+            for data in (pump.to_agent.take(), watch.to_agent, pump.from_outer):
+                write(child.master, data)
+        for data in (pump.to_outer.take(), watch.to_outer, pump.from_agent.take()):
+            write(outer.output, data)
         if status is None:
-            status = relay(self._child, self._outer, self._signals, watch.output)
-        write(self._outer.output, watch.leave())
+            status = relay(child, outer, self._signals, watch.output)
+        else:
+            copy_rest(child, outer, watch.output)
+        write(outer.output, watch.leave())
         return status
 
     def close(self) -> list[str]:
@@ -200,5 +215,9 @@ class _Session:
         self._child.close()
         if self._watch is None:
             return self._faults
-        self._watch.close()
-        return self._faults + self._watch.notices()
+        try:
+            self._watch.close()
+            return self._faults + self._watch.notices()
+        except Exception as error:
+            self._log.fault("what the observer held may not be released:", error)
+            return self._faults

@@ -24,9 +24,21 @@ if TYPE_CHECKING:
 LOADING_GRACE = 10.0
 # While it loads, the interpreter's threads take turns this often (in seconds), so that a byte waits for no import.
 SWITCH_INTERVAL = 0.0005
+# So much address space must be there before anything is loaded: the observer and the screen model's library take
+# 30 MiB. Where it runs out in the middle of an import, Python may abort, or leave a lock that nobody lets go of.
+HEADROOM = 40 << 20
 # So long, in seconds, the rest of the loading waits for the agent to fall silent: two that print and load side by side
 # are in each other's way, and nothing is judged from the screen in the middle of a flood.
 SILENCE_PATIENCE = 2.0
+
+
+def require_memory() -> None:
+    """See that there is enough for what is about to be loaded.
+
+    Raises:
+        MemoryError: there is not.
+    """
+    bytes(HEADROOM)  # never touched: this costs two system calls
 
 
 class Loader:
@@ -69,7 +81,7 @@ class Loader:
         try:
             _thread.start_new_thread(self._load, ())
         except RuntimeError as error:  # no process or no memory left for a thread
-            self._log.fault("the session is not observed:", error)
+            self._log.fault("the session is not observed, the system gives us no thread (ulimit -u, ulimit -v):", error)
             self._observer = self._blind()
             self._loading.release()
             self._done()
@@ -112,6 +124,7 @@ class Loader:
                 self._loading.release()
                 self._done()
             self._in_flood.acquire(timeout=SILENCE_PATIENCE)
+            require_memory()
             self._observer.prepare()
         except Exception as error:
             self._log.fault("a part of what looks at the session is not there:", error)
@@ -125,6 +138,7 @@ class Loader:
 
         try:
             try:
+                require_memory()
                 self._is_awaited = self._would_be_missed()
             finally:
                 self._reading_config.release()

@@ -12,8 +12,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+# Address space, kept for the faults that are the lack of it: what they leave to do (copy bytes, reset the terminal,
+# release the hosts) needs some, and a first fault often has a second one after it. Never touched, it costs no memory.
+SPARE = 2 << 20
+SPARES = 3
 # Two files of this size at most: enough for months of faults, nothing to notice on a disk.
 MAXIMUM_SIZE = 1 << 20
+# Of the places that an exception passed, so many are told: the last ones. A recursion passes a thousand.
+MOST_PLACES = 40
 
 
 class Log:
@@ -29,11 +35,12 @@ class Log:
             state = os.path.join(environ.get("HOME") or os.path.expanduser("~"), ".local", "state")
         self.path = os.path.join(state, "lifecycle-wrap", "lifecycle-wrap.log")
         self._debug = debug
+        self._spares = _spares()
 
     def write(self, text: str) -> None:
         """Append one entry, with the time and our process id."""
-        entry = f"{time.strftime('%Y-%m-%dT%H:%M:%S%z')} [{os.getpid()}] {text.rstrip()}\n"
         try:
+            entry = f"{time.strftime('%Y-%m-%dT%H:%M:%S%z')} [{os.getpid()}] {text.rstrip()}\n"
             os.makedirs(os.path.dirname(self.path), mode=0o700, exist_ok=True)
             fd = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
             try:
@@ -42,7 +49,7 @@ class Log:
                 os.write(fd, entry.encode(errors="backslashreplace"))
             finally:
                 os.close(fd)
-        except OSError:
+        except (OSError, MemoryError):
             return
 
     def debug(self, text: str) -> None:
@@ -52,13 +59,31 @@ class Log:
 
     def fault(self, what: str, error: BaseException) -> None:
         """Append where the exception `error` came from, and its class; its text may hold what the agent printed."""
+        if self._spares:
+            self._spares.pop()
         told = type(error).__name__
         if isinstance(error, OSError) and error.strerror:
             told += f": {error.strerror}"
         try:
-            import traceback
+            places = "\n  ".join(["Traceback (most recent call last):", *_places(error)[-MOST_PLACES:]])
+        except MemoryError:
+            places = "nobody knows where"
+        self.write(f"{what}\n{places}\n{told}")
 
-            told = f"Traceback (most recent call last):\n{''.join(traceback.format_tb(error.__traceback__))}{told}"
-        except Exception:  # what we are about to tell of may be that there is no memory or no descriptor
-            pass
-        self.write(f"{what}\n{told}")
+
+def _places(error: BaseException) -> list[str]:
+    """Where it passed, outermost first; not by `traceback`, which must be imported: without memory that can kill us."""
+    places = []
+    passed = error.__traceback__
+    while passed is not None:
+        code = passed.tb_frame.f_code
+        places.append(f"{code.co_filename}:{passed.tb_lineno} in {code.co_name}")
+        passed = passed.tb_next
+    return places
+
+
+def _spares() -> list[bytes]:
+    try:
+        return [bytes(SPARE) for _ in range(SPARES)]
+    except MemoryError:
+        return []

@@ -64,8 +64,8 @@ class Watch:
         self._patience: float | None = None
         self.loading = True
         self.only_text = True
-        self.to_agent = bytearray()
-        self.to_outer = bytearray()
+        self.to_agent = b""
+        self.to_outer = b""
         self.unlooked = 0
 
     @property
@@ -117,7 +117,7 @@ class Watch:
             self.to_outer += undecided
 
     def output(self, data: bytes) -> bytes:
-        """The agent's bytes on their way; returns what goes out."""
+        """The agent's bytes on their way; returns what goes out. If it raises, they are still the caller's."""
         if self._observer is None and not self.loading:
             self._follow(data)
             return data
@@ -128,12 +128,15 @@ class Watch:
             data = self._observer.output(data, self._clock())
         except Exception as error:
             self._switch_off(error)
-            data = self.take_to_outer() + data
-        self._take()
+            data, self.to_outer = self.to_outer + data, b""
+        try:
+            self._take()
+        except MemoryError:  # next time, then; `data` has left the observer and must not come a second time
+            return data
         return data
 
     def input(self, data: bytes) -> bytes:
-        """The user's bytes on their way; returns what the agent gets."""
+        """The user's bytes on their way; returns what the agent gets. If it raises, they are still the caller's."""
         if self._observer is None and not self.loading:
             return data
         self._keep(True, data)
@@ -143,20 +146,11 @@ class Watch:
             data = self._observer.input(data, self._clock())
         except Exception as error:
             self._switch_off(error)
-            data = self.take_to_agent() + data
-        self._take()
-        return data
-
-    def take_to_agent(self) -> bytes:
-        """The bytes for the agent, which are the caller's now."""
-        data = bytes(self.to_agent)
-        self.to_agent.clear()
-        return data
-
-    def take_to_outer(self) -> bytes:
-        """The bytes for the outer terminal, which are the caller's now."""
-        data = bytes(self.to_outer)
-        self.to_outer.clear()
+            data, self.to_agent = self.to_agent + data, b""
+        try:
+            self._take()
+        except MemoryError:  # next time, then; `data` has left the observer and must not come a second time
+            return data
         return data
 
     def look(self) -> None:
@@ -197,7 +191,7 @@ class Watch:
     def stop_looking(self) -> None:
         """The pump has failed: whoever copies bytes now shows them to `output`, and at the end asks `leave`."""
         self.loading = False
-        self.to_outer += self._undecided
+        self.to_outer, self._undecided = self.to_outer + self._undecided, b""
         self._switch_off()
 
     def leave(self) -> bytes:
@@ -237,13 +231,13 @@ class Watch:
 
     def _hold_undecided(self, data: bytes) -> bytes:
         """Let pass what comes before a sequence that has to wait for the observer."""
-        data, self._undecided = self._undecided + data, b""
+        data = self._undecided + data
         start = self._next_undecided(data, 0)
         while query := next((query for query in QUERIES if data.startswith(query, start)), b""):
             self._waiting = (UNDECIDED, *ASKED_AFTER)
             start = self._next_undecided(data, start + len(query))
-        self._undecided = data[start:]
-        return data[:start]
+        data, self._undecided = data[:start], data[start:]
+        return data
 
     def _next_undecided(self, data: bytes, start: int) -> int:
         """Find where a sequence begins that has to wait, or may begin at the end."""
@@ -273,11 +267,9 @@ class Watch:
         if observer is None:
             return
         if observer.to_agent:
-            self.to_agent += observer.to_agent
-            observer.to_agent.clear()
+            self.to_agent, observer.to_agent = self.to_agent + observer.to_agent, bytearray()
         if observer.to_outer:
-            self.to_outer += observer.to_outer
-            observer.to_outer.clear()
+            self.to_outer, observer.to_outer = self.to_outer + observer.to_outer, bytearray()
 
     def _switch_off(self, error: Exception | None = None) -> None:
         observer, self._observer = self._observer, None

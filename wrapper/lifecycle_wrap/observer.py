@@ -33,6 +33,7 @@ from .arguments import Options
 from .catalog import user_catalog
 from .config import Config, load_config
 from .foreground import Foreground
+from .loading import require_memory
 from .log import Log
 from .manager import Manager
 from .observation import Observer
@@ -316,7 +317,10 @@ class SessionObserver(Observer):
         return Recorder(options.record, size.rows, size.columns, argv, environ, now)
 
     def _make_screen(self, size: Size) -> Screen | None:
-        return make_screen(size) if self._may_make_screens else None
+        if not self._may_make_screens:
+            return None
+        require_memory()
+        return make_screen(size)
 
     def _follow(self, process: ForegroundProcess, now: float) -> None:
         events = self._session.process_changed(process, now)

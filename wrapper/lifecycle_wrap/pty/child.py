@@ -62,6 +62,8 @@ class Child:
         Raises:
             OSError: the program could not be executed, or there is no PTY or process left.
         """
+        self._unheard = b""
+        self._awaits_order = False
         self.messages, messages = os.pipe()
         commands, self._commands = os.pipe()
         # Where the user has sent stderr elsewhere (2>file), that is the agent's.
@@ -106,25 +108,31 @@ class Child:
         os.set_blocking(self.messages, False)
 
     def read_messages(self) -> Iterator[tuple[bytes, int]]:
-        """What the monitor has told since the last call: (kind, number) as in `monitor`.
+        """What the monitor has told: (kind, number) as in `monitor`. One whose taker fails comes again.
 
         Raises:
             EOFError: the monitor is gone without having told how the agent ended.
         """
-        try:
-            data = os.read(self.messages, 64 * monitor.MESSAGE_SIZE)
-        except BlockingIOError:
-            return
-        if not data:
-            raise EOFError
-        for start in range(0, len(data), monitor.MESSAGE_SIZE):
-            yield data[start : start + 1], int.from_bytes(data[start + 1 : start + monitor.MESSAGE_SIZE], "big")
+        if not self._unheard:
+            try:
+                self._unheard = os.read(self.messages, 64 * monitor.MESSAGE_SIZE)
+            except BlockingIOError:
+                return
+            if not self._unheard:
+                raise EOFError
+            self._awaits_order = self._unheard.startswith(monitor.STOPPED, -monitor.MESSAGE_SIZE)
+        while self._unheard:
+            yield self._unheard[:1], int.from_bytes(self._unheard[1 : monitor.MESSAGE_SIZE], "big")
+            self._unheard = self._unheard[monitor.MESSAGE_SIZE :]
 
     def resume(self, foreground: bool) -> None:
         """Continue the stopped agent, in the foreground of its terminal or in the background.
 
         Keys may be written to the PTY when this returns: those that make signals reach the agent.
         """
+        if not self._awaits_order:
+            return
+        self._awaits_order = False
         try:
             os.write(self._commands, monitor.FOREGROUND if foreground else monitor.BACKGROUND)
             if select.select([self.messages], [], [], RESUME_LIMIT)[0]:

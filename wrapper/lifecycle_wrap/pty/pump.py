@@ -14,6 +14,7 @@ from lifecycle_wrap.lean import signal
 from lifecycle_wrap.looking import Blind
 
 from . import monitor
+from .burst_reader import BURST, BurstReader
 from .byte_queue import ByteQueue
 from .outer import unpack_size
 from .readiness import READ, WRITE, make_readiness
@@ -32,11 +33,6 @@ if TYPE_CHECKING:
 
 # One read of the user's side. A paste arrives in pieces of the terminal's own buffer, 4 KiB on Linux.
 INPUT_CHUNK = 16 << 10
-# Reads of the agent's side (4 KiB at most on Linux) are joined up to this much before one write. With more, the agent,
-# we and the terminal take turns instead of working side by side: a flood passes slower, and keys in it wait longer.
-BURST = 8 << 10
-# A read that brings less than this has most likely emptied the kernel's buffer; asking again would cost a system call.
-SHORT_READ = 1 << 10
 # What may wait for either side before the other is no longer read. Larger than one burst, so that a partly written one
 # does not stop the next; small enough that a Ctrl-C is felt at once.
 QUEUE_LIMIT = 16 << 10
@@ -66,6 +62,8 @@ class Pump:
     Attributes:
         to_agent: bytes on their way to the agent.
         to_outer: bytes on their way to the outer terminal.
+        from_agent: the agent's bytes that were read.
+        from_outer: the user's that were read and are not on their way yet; only a fault leaves any here.
         status: the agent's wait status once it has ended.
     """
 
@@ -97,6 +95,8 @@ class Pump:
         self._load_rest_at: float | None = None
         self.to_agent = ByteQueue(child.master)
         self.to_outer = ByteQueue(outer.output)
+        self.from_agent = BurstReader(child.master)
+        self.from_outer = b""
         self.status: int | None = None
 
     def run(self) -> int:
@@ -141,11 +141,11 @@ class Pump:
                 self._read_input()
             agent = ready.get(self._child.master, 0)
             if agent & WRITE:
-                self._write_agent(b"")
+                self._write_agent()
             if agent & ~WRITE:
                 self._read_output(BURST)
             elif self._outer.output in ready:
-                self._write_outer(b"")
+                self._write_outer()
             if self._signals.fd in ready:
                 self._take_signals()
             if self._child.messages in ready:
@@ -193,22 +193,23 @@ class Pump:
         if watch.deadline is not None and now >= watch.deadline:
             watch.tell(lambda observer, now: observer.on_deadline(now))
         if watch.to_agent:
-            self._write_agent(b"")
+            self._write_agent()
         if watch.to_outer:
-            self._write_outer(b"")
+            self._write_outer()
         if self._kill_at is not None and now >= self._kill_at:
             self._kill(now)
 
     def _read_input(self) -> None:
         try:
-            data = os.read(self._outer.input, INPUT_CHUNK)
+            self.from_outer = os.read(self._outer.input, INPUT_CHUNK)
         except BlockingIOError:
             return
         except OSError:
-            data = b""
-        if data:
+            self.from_outer = b""
+        if self.from_outer:
             self._ends_in_a_row = 0
-            self._write_agent(self._watch.input(data))
+            self.to_agent.next, self.from_outer = self._watch.input(self.from_outer), b""
+            self._write_agent()
         elif self._outer.alive() and self._ends_in_a_row < ENDS_OF_INPUT_LIMIT:
             # Another program has set modes in which a read may return nothing.
             self._ends_in_a_row += 1
@@ -218,42 +219,33 @@ class Pump:
 
     def _read_output(self, limit: int) -> None:
         """Forward what the agent has written, up to about `limit` bytes."""
-        chunks = []
-        size = 0
-        while size < limit:
-            try:
-                data = os.read(self._child.master, BURST)
-            except BlockingIOError:
-                break
-            except OSError:
-                data = b""
-            if not data:
-                self._agent_closed = True
-                break
-            chunks.append(data)
-            size += len(data)
-            if len(data) < SHORT_READ and limit <= BURST:
-                break
-        if size:
-            self._write_outer(self._watch.output(chunks[0] if len(chunks) == 1 else b"".join(chunks)))
+        source = self.from_agent
+        if not source.read(limit):
+            self._agent_closed = True
+        if source.read_already:
+            self.to_outer.next, source.read_already = self._watch.output(source.read_already), b""
+            self._write_outer()
 
-    def _write_agent(self, data: bytes) -> None:
-        """Write to the agent, after what waits: `data`, then what the observer has for it."""
+    def _write_agent(self) -> None:
+        """Write to the agent what waits, then what the observer has for it."""
         try:
-            self.to_agent.write(data)
+            self.to_agent.flush()
             if self._watch.to_agent:
-                self.to_agent.write(self._watch.take_to_agent())
+                self.to_agent.next, self._watch.to_agent = self._watch.to_agent, b""
+                self.to_agent.flush()
         except OSError:
             self._agent_closed = True
 
-    def _write_outer(self, data: bytes) -> None:
-        """Write to the outer terminal, after what waits: `data`, then what the observer has for it."""
+    def _write_outer(self) -> None:
+        """Write to the outer terminal what waits, then what the observer has for it."""
         if self._outer_gone:
+            self.to_outer.clear()
             return
         try:
-            self.to_outer.write(data)
+            self.to_outer.flush()
             if self._watch.to_outer:
-                self.to_outer.write(self._watch.take_to_outer())
+                self.to_outer.next, self._watch.to_outer = self._watch.to_outer, b""
+                self.to_outer.flush()
         except OSError:
             self._lose_outer()
 
@@ -261,19 +253,19 @@ class Pump:
         """Write what waits for the outer terminal, until it is out or a signal wants the end."""
         for fd in (self._outer.input, self._child.master, self._child.messages):
             self._readiness.want(fd, 0)
-        self._write_outer(b"")
+        self._write_outer()
         while self.to_outer and self._kill_at is None:
             self._readiness.want(self._outer.output, WRITE)
             if self._signals.fd in self._readiness.wait(None):
                 self._take_signals()
-            self._write_outer(b"")
+            self._write_outer()
 
     def _lose_outer(self) -> None:
         """The user's terminal is gone: the agent gets the hang-up that it would have got from it."""
         if not self._outer_gone:
             self._outer_gone = True
             self._outer.raw = False
-            self.to_outer.take()  # nobody will read it: what waits for the queue to empty must not wait for ever
+            self.to_outer.clear()  # nobody will read it: what waits for the queue to empty must not wait for ever
             self._end_agent(signal.SIGHUP)
 
     def _end_agent(self, number: int) -> None:
@@ -324,7 +316,8 @@ class Pump:
             self._outer.enter_raw()
             if self._has_left:
                 self._has_left = False
-                self._write_outer(self._watch.come_back())
+                self.to_outer.next = self._watch.come_back()
+                self._write_outer()
             else:
                 self._watch.tell(lambda observer, now: observer.take_terminal(now))
 
@@ -339,7 +332,7 @@ class Pump:
             if self._outer.input in ready:
                 self._read_input()
             if self._outer.output in ready:
-                self._write_outer(b"")
+                self._write_outer()
             if self._signals.fd in ready:
                 self._take_signals()
             if self._watch.deadline is not None and self._clock() >= self._watch.deadline:
@@ -349,8 +342,9 @@ class Pump:
         """Write what waits for the outer terminal, and what leaves it as it was found."""
         self._has_left = True
         left = self._watch.leave()
-        self._write_outer(b"")  # what the observer held back comes before
-        self._write_outer(left)
+        self._write_outer()  # what the observer held back comes before
+        self.to_outer.next = left
+        self._write_outer()
         self._drain()
 
     def _repaint(self) -> None:

@@ -44,21 +44,28 @@ def relay(
     """
     sources = {outer.input: child.master, child.master: outer.output, signals.fd: -1, child.messages: -1}
     while True:
-        for fd in select.select(list(sources), [], [])[0]:
-            if fd == signals.fd:
-                _forward(child, outer, signals)
-            elif fd == child.messages:
-                status = _ended(child)
-                if status is not None:
-                    for _ in range(LAST_CHUNKS):
-                        if not _copy(child.master, outer.output, show):
-                            break
-                    return status
-            elif not _copy(fd, sources[fd], show if fd == child.master else None):
-                del sources[fd]
-                if fd == outer.input:
-                    child.signal(signal.SIGHUP)
-                    _kill_later(child)
+        try:
+            status = _ended(child)
+            if status is not None:
+                copy_rest(child, outer, show)
+                return status
+            for fd in select.select(list(sources), [], [])[0]:
+                if fd == signals.fd:
+                    _forward(child, outer, signals)
+                elif fd != child.messages and not _copy(fd, sources[fd], show if fd == child.master else None):
+                    del sources[fd]
+                    if fd == outer.input:
+                        child.signal(signal.SIGHUP)
+                        _kill_later(child)
+        except MemoryError:  # most likely where bytes were about to be read: they are still there
+            continue
+
+
+def copy_rest(child: Child, outer: Outer, show: Callable[[bytes], object] | None) -> None:
+    """Copy what an agent that has ended has left; the arguments are those of `relay`."""
+    for _ in range(LAST_CHUNKS):
+        if not _copy(child.master, outer.output, show):
+            return
 
 
 def _copy(source: int, target: int, show: Callable[[bytes], object] | None) -> bool:

@@ -111,7 +111,7 @@ def test_no_bar_is_left_when_the_window_is_gone_while_the_agent_works(
                 attached.tmux("kill-pane", "-t", attached.pane)
                 wait_until(lambda: attached.pane not in attached.tmux("list-panes", "-a"), "the pane's end")
             case "respawn":
-                attached.tmux("respawn-pane", "-k", "-t", attached.pane, "echo respawned")
+                attached.tmux("respawn-pane", "-k", "-t", attached.pane, "echo respawned; exec cat")
                 attached.terminal.wait_for("respawned")
         assert [state for state, _ in attached.terminal.engine.progress][-1:] in ([], [0])
 
@@ -134,7 +134,7 @@ def test_the_state_in_the_title_goes_back_to_the_panes_title_before(tmp_path: Pa
     with Attached(tmp_path, orders, "off", config) as attached:
         before = attached.title()
         orders.give("state working")
-        attached.terminal.wait_for("● python")
+        attached.terminal.wait_for("● told_agent")
         orders.give("title one")
         attached.terminal.wait_for("● one")
         orders.give("title ◐ two")

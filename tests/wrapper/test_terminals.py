@@ -9,7 +9,7 @@ import pytest
 from lifecycle_detectors.states import State
 from lifecycle_wrap.hosts.outer import MULTIPLEXERS
 from lifecycle_wrap.terminal.terminals import TERMINALS, dotted, identify, packed
-from tests.support.outward_session import ATTRIBUTES, OutwardSession, version_answer
+from tests.support.outward_session import ATTRIBUTES, STATUS, OutwardSession, version_answer
 
 WORKING, BLOCKED, FAILED, CLEAR = (b"\x1b]9;4;%s\x1b\\" % state for state in (b"3;0", b"4;100", b"2;100", b"0;0"))
 BELL = b"\x07"
@@ -143,8 +143,22 @@ def test_title_with_the_state(name: str) -> None:
     run = session(case, osc="off", notify="off", title="state")
     push, pop = (b"\x1b[22;0t", b"\x1b[23;0t") if case.title_stack else (b"", None)
     assert run.enter(State.WORKING) == push + "\x1b]2;● claude\x1b\\".encode()
+    assert run.enter(State.BLOCKED) == "\x1b]2;▲ claude\x1b\\".encode()
     assert run.enter(State.IDLE) == "\x1b]2;○ claude\x1b\\".encode()
     assert run.end() == (pop or b"\x1b]2;claude\x1b\\")
+
+
+@pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.answer is not None])
+def test_program_status_goes_to_whoever_has_answered_the_query(name: str) -> None:
+    case = CASES[name]
+    for status in (STATUS, b""):
+        answers = (version_answer(case.answer) if case.answer else b"") + status + ATTRIBUTES
+        run = OutwardSession(case.environ, answers, osc="off", notify="off")
+        told = [run.enter(state) for state in (State.IDLE, State.WORKING, State.BLOCKED, State.WORKING)]
+        told += [run.enter(State.IDLE, failed=True), run.end()]
+        states = (b"idle", b"working", b"blocked:kind=permission", b"working", b"error")
+        reports = [b"\x1b]7501;state=%s:app=claude\x1b\\" % state for state in states]
+        assert told == ([*reports, b"\x1b]7501;state=clear\x1b\\"] if status else [b""] * 6)
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -19,22 +19,10 @@ from typing import NamedTuple
 from lifecycle_wrap.recordings.recording import OUTPUT, open_recording
 from tests.real_agents import EXPECTED, perform, received
 
-_VIBE = (
-    "import vibe_ghostty14 as lab; start = lab.L.start; "
-    "lab.L.start = lambda *of, term, **rest: start(*of, term='{}', **rest); "
-    "lab.main(lab.L, {{'approve-bash': lab.approve14}})"
-)
-"""Its other scenario of the lab waits for reports in the output, which a silent terminal is not to see."""
-
-SCENARIOS = {
-    "claude": {"silent": ("claude.py", "approve-bash"), "answering": ("claude.py", "approve-bash.ghostty14")},
-    "codex": {"silent": ("codex.py", "approve-bash.ghostty"), "answering": ("codex.py", "approve-bash.ghostty14")},
-    "vibe": {
-        "silent": ("-c", _VIBE.format("ghostty"), "approve-bash"),
-        "answering": ("-c", _VIBE.format("ghostty14"), "approve-bash"),
-    },
-}
-"""One scenario in the two terminals: Ghostty as it is, and one that knows OSC 7501."""
+SCENARIO = str(Path(__file__).parent / "support" / "ringing_scenario.py")
+AGENTS = ("claude", "codex", "vibe")
+TERMINALS = {"silent": "ghostty", "answering": "ghostty14"}
+"""Ghostty as it is, and one that knows OSC 7501, as the lab calls them."""
 
 SETTINGS = 'notify = "off"\n'
 """Our own notifications would ring where the terminal has no other sequence for them."""
@@ -66,7 +54,9 @@ def outside(cast: Path) -> Outside:
 def differences(lab: Path, agent: str) -> list[str]:
     """Run one agent four times; return a line for everything that is not as it has to be."""
     found = []
-    for terminal, scenario in SCENARIOS[agent].items():
+    bells = 0
+    for terminal, name in TERMINALS.items():
+        scenario = (SCENARIO, agent, name)
         with tempfile.TemporaryDirectory() as bare, tempfile.TemporaryDirectory() as wrapped:
             perform(lab, Path(bare), scenario)
             told = received(lab, Path(wrapped), scenario, SETTINGS)
@@ -78,16 +68,17 @@ def differences(lab: Path, agent: str) -> list[str]:
             for name, theirs, ours in zip(Outside._fields, without, with_us, strict=True)
             if theirs != ours
         ]
+        bells += without.bells
         print(f"       {agent}, {terminal}: {len(with_us.titles)} titles, {with_us.bells} bells", flush=True)
-    return found
+    return found if bells else [*found, "no bell rang, so none was compared"]
 
 
 def main() -> int:
     """Run the agents that were named, side by side, and compare."""
     lab, *agents = sys.argv[1:] or [""]
-    agents = agents or list(SCENARIOS)
-    if not (Path(lab) / "lab.py").is_file() or not set(agents) <= set(SCENARIOS):
-        usage = f"usage: python -m tests.real_terminals LAB_FOLDER [{' | '.join(SCENARIOS)} ...]"
+    agents = agents or list(AGENTS)
+    if not (Path(lab) / "lab.py").is_file() or not set(agents) <= set(AGENTS):
+        usage = f"usage: python -m tests.real_terminals LAB_FOLDER [{' | '.join(AGENTS)} ...]"
         print(f"{usage}; LAB_FOLDER holds lab.py", file=sys.stderr)
         return 2
     folder = Path(lab).absolute()

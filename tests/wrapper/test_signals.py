@@ -10,6 +10,8 @@ import psutil
 import pytest
 
 from tests.support.place import Place, finished, patched, python_agent
+from tests.support.real_terminal import RealTerminal
+from tests.support.terminal import WRAPPER
 from tests.support.waiting import wait_until
 
 HURRIED = "import lifecycle_wrap.pty.pump as pump\npump.ENDING_GRACE = 0.3\n"
@@ -155,3 +157,35 @@ def test_a_ctrl_c_ends_a_program_as_a_signal(place: Place) -> None:
     terminal.expect_exact(b"ready")
     terminal.send("\x03")
     assert finished(terminal)[1] == 130
+
+
+FILLS = """
+from pathlib import Path
+tty.setraw(0)
+say('\\x1b[?2004h\\x1b[?1hready')
+os.read(0, 1)
+os.set_blocking(1, False)
+full = 0
+while full < 20:
+    try:
+        os.write(1, b'x' * 1000)
+        full = 0
+    except BlockingIOError:
+        full += 1
+        time.sleep(0.02)
+sys.exit(3)
+"""
+"""Writes as much as goes into a terminal that reads nothing, and ends."""
+
+
+def test_a_sigcont_on_the_way_out_does_not_take_the_terminal_again(place: Place) -> None:
+    """While the last output waits for a slow terminal; what was set again then would stay."""
+    with RealTerminal([*WRAPPER, "--", *python_agent(FILLS)], place.environ) as terminal:
+        terminal.wait_for_bytes(b"ready")
+        terminal.stall()
+        terminal.type(b"q")
+        wait_until(lambda: [process.status() for process in place.processes()] == ["sleeping"], "only we are left")
+        os.kill(terminal.pid, signal.SIGCONT)
+        terminal.read_on()
+        assert terminal.wait() == 3
+        assert terminal.output.rindex(b"\x1b[?2004l") > terminal.output.rindex(b"\x1b[?2004h")

@@ -257,7 +257,7 @@ class Pump:
         while self.to_outer and self._kill_at is None:
             self._readiness.want(self._outer.output, WRITE)
             if self._signals.fd in self._readiness.wait(None):
-                self._take_signals()
+                self._take_signals(leaving=True)
             self._write_outer()
 
     def _lose_outer(self) -> None:
@@ -281,11 +281,11 @@ class Pump:
         self._killed = True
         self._kill_at = now + KILLED_GRACE
 
-    def _take_signals(self) -> None:
+    def _take_signals(self, leaving: bool = False) -> None:
         numbers = self._signals.read()
         if WAKE in numbers:
             self._adopt(self._loader.observer())
-        if signal.SIGCONT in numbers:
+        if signal.SIGCONT in numbers and not leaving:
             self._take_terminal()
             self._repaint()
         elif signal.SIGWINCH in numbers:

@@ -17,6 +17,14 @@ AGENT = python_agent(
     "say('\\x1b]7501;state=working\\x07ready'); tty.setraw(0)\nwhile os.read(0, 1) != b'q': say('<key>')\n"
 )
 NO_THREADS = 'import {module} as m\ndef refuse(*_): raise RuntimeError("can\'t start new thread")\nm.{name} = refuse\n'
+NO_BEGINNING = """
+import threading
+def begin(thread):
+    if isinstance(thread, worker.Worker): threading.Event().wait()
+    start(thread)
+from lifecycle_wrap import worker
+start, threading.Thread.start = threading.Thread.start, begin
+"""
 LATE = """
 import time
 import lifecycle_wrap.loading as loading
@@ -80,6 +88,17 @@ def test_where_there_are_no_threads_the_agent_runs_and_nothing_is_printed(place:
     assert status == 3
     assert b"Traceback" not in shown
     assert "thread" in place.log.read_text()
+
+
+def test_a_thread_that_never_begins_stops_nothing(place: Place) -> None:
+    sink(place)
+    terminal = place.spawn(AGENT, program=patched(NO_BEGINNING))
+    terminal.expect_exact(b"ready")
+    for _ in range(3):
+        terminal.send("k")
+        terminal.expect_exact(b"<key>")
+    terminal.send("q")
+    assert finished(terminal)[1] == 0
 
 
 def test_what_an_agent_sets_before_a_flood_is_undone_however_late_the_observer_is(place: Place) -> None:

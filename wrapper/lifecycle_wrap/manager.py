@@ -195,7 +195,6 @@ class Manager:
 
     def _search(self, discover: Callable[[Lookup], Iterable[Host]], lookup: Lookup) -> None:
         found: list[Worker] = []
-        without: list[str] = []
         try:
             from .worker import Worker
 
@@ -213,11 +212,12 @@ class Manager:
             for worker in self._workers:
                 for event in waiting:
                     worker.offer(event)
-                if not _started(worker):
-                    worker.ended = True
-                    without.append(worker.host.name)
-        for name in without:
-            self._tell(name, NO_THREAD)
+        for (
+            worker
+        ) in found:  # without the lock: a thread that finds no memory for its beginning keeps its starter waiting
+            if not _started(worker):
+                worker.ended = True
+                self._tell(worker.host.name, NO_THREAD)
 
     def _wait_for(self, workers: list[Worker], deadline: float) -> None:
         with self._lock:

@@ -354,7 +354,7 @@ def test_a_fault_in_loading_the_observer_costs_the_observation_only(place: Place
     assert status == 3
     said, *_, notice = shown.splitlines()
     assert said == b"said\x1b[m"
-    assert notice.startswith(b"lifecycle-wrap: this session was not observed; see ")
+    assert b"\\lifecycle-wrap: this session was not observed; see " in notice, "after what resets the terminal"
     assert "ModuleNotFoundError" in place.log.read_text()
 
 

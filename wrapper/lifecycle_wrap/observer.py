@@ -217,6 +217,8 @@ class SessionObserver(Observer):
 
     def input_gone(self, data: bytes, now: float) -> None:
         """Take what was answered and typed before we were there."""
+        if self._recorder is not None:
+            self._recorder.take_marker_key(data, now)
         self._outward.input_gone(data, now)
 
     def flush_output(self) -> bytes:

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import json
+from itertools import groupby
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lifecycle_detectors.events import ExitStatus, Message, SessionEnded, Source, StateChanged
+from lifecycle_detectors.parser import Osc, Parser
 from lifecycle_detectors.states import State
+from lifecycle_wrap.hosts import default_options
 from lifecycle_wrap.hosts.tmux import OPTIONS
 from lifecycle_wrap.projection import Identity, Kind, LifecycleEvent, Projector
 from tests.support.captured import Hosts, all_hosts
+from tests.support.outward_session import knowing
+
+T = TypeVar("T")
 
 LABELS = {"working": "Working", "blocked": "Needs input", "idle": "Idle"}
 
@@ -80,6 +87,41 @@ def compare(hosts: Hosts, told: list[LifecycleEvent]) -> None:
     written = [json.loads(text) for text in hosts.sent["register"].files if text.startswith('{"version"')]
     assert [record["event"] for record in written] == [json.loads(line) for line in lines[:-1]]
     assert hosts.sent["register"].files[-1] == ""
+
+    published = [json.loads(text) for text in hosts.sent["mqtt"].files[1:]]
+    assert [(one["state"], one["sequence"]) for one in published if one["kind"] == "state"] == pairs
+    assert published[-1]["sequence"] == release.sequence
+
+
+PROGRESS = {"working": b"9;4;3;0", "blocked": b"9;4;4;100", "idle": b"9;4;0;0"}
+IN_ORCA = {"working": "working", "permission": "blocked", "question": "waiting", "auth": "waiting", "idle": "done"}
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(STATES, min_size=1, max_size=8))
+def test_the_terminal_is_told_the_same(timeline: list[tuple[State, Message, str]]) -> None:
+    """Progress, program status and Orca's sequence are told once for each change of what they show."""
+    timeline = [
+        (state, message, (kind or "question") if state is State.BLOCKED else "") for state, message, kind in timeline
+    ]
+    orca_too = default_options() | {"orca": {"orca": "on"}}
+    run = knowing(osc="on", host_options=orca_too)
+    written = b"".join(run.enter(state, kind=kind) for state, _, kind in timeline)
+    payloads = [token.data for token in Parser(text=False).feed(written) if isinstance(token, Osc)]
+    told = [(event.state, event.blocked_on) for event in events(timeline) if event.kind is Kind.STATE]
+
+    progress = [payload for payload in payloads if payload.startswith(b"9;4;")]
+    assert progress == once([b"9;4;0;0", *(PROGRESS[state] for state, _ in told)])[1:]
+    status = [payload.decode() for payload in payloads if payload.startswith(b"7501;")]
+    assert status == once(
+        [f"7501;state={state}" + (f":kind={kind}" if kind else "") + ":app=generic" for state, kind in told]
+    )
+    words = once(["done", *(IN_ORCA[kind or state] for state, kind in told)])[1:]
+    assert [json.loads(payload[5:])["state"] for payload in payloads if payload.startswith(b"9999;")] == words
+
+
+def once(values: list[T]) -> list[T]:
+    return [value for value, _ in groupby(values)]
 
 
 def test_the_comparison_can_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,5 +34,5 @@ def show_as(command: str) -> None:
             arguments = name + shown[shown.index(b"\0") :]
             memory.seek(start)
             memory.write(arguments[: size - 1].ljust(size, b"\0"))
-    except (OSError, ValueError, IndexError):
+    except (OSError, ValueError, IndexError, MemoryError):
         return

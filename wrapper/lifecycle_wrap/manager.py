@@ -212,9 +212,8 @@ class Manager:
             for worker in self._workers:
                 for event in waiting:
                     worker.offer(event)
-        for (
-            worker
-        ) in found:  # without the lock: a thread that finds no memory for its beginning keeps its starter waiting
+        # Without the lock: a thread that finds no memory for its beginning keeps its starter waiting.
+        for worker in found:
             if not _started(worker):
                 worker.ended = True
                 self._tell(worker.host.name, NO_THREAD)

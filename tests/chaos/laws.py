@@ -33,13 +33,15 @@ class Laws:
         around: its surroundings.
         driver: what was done.
         terminal: the terminal, whose program has ended.
+        came: what had come out by then.
     """
 
-    def __init__(self, plan: Plan, around: Surroundings, driver: Driver, terminal: RealTerminal) -> None:
+    def __init__(self, plan: Plan, around: Surroundings, driver: Driver, terminal: RealTerminal, came: bytes) -> None:
         self._plan = plan
         self._around = around
         self._driver = driver
         self._terminal = terminal
+        self._came = came
         self._killed = plan.end.verb == "kill us"
 
     def broken(self) -> Iterator[str]:
@@ -100,8 +102,8 @@ class Laws:
             yield f"progress stands at {progress}"
 
     def _output(self) -> Iterator[str]:
-        driver, terminal, quiet = self._driver, self._terminal, self._plan.quiet
-        sent, came = self._plan.stream[: driver.orders.ordered], bytes(terminal.output)
+        driver, quiet = self._driver, self._plan.quiet
+        sent, came = self._plan.stream[: driver.orders.ordered], self._came
         written = driver.orders.written()
         whole = sent[:written]
         if not quiet:

@@ -45,8 +45,10 @@ def run(seed: int, only: Collection[str] = (), stall: float = 0.5) -> Result:
             around.seat(terminal.pid)
             try:
                 driver.play(terminal)
+                # What comes from now on is no agent's: where we were killed, its modes still make the terminal report.
+                came = bytes(terminal.output)
                 terminal.resize(30, 100) if terminal.master >= 0 else None
-                violations = tuple(Laws(plan, around, driver, terminal).broken())
+                violations = tuple(Laws(plan, around, driver, terminal, came).broken())
             except Stuck as stuck:
                 violations = (str(stuck),)
     finally:

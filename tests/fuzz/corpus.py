@@ -163,13 +163,13 @@ def story_words() -> list[bytes]:
 
 def profile_words() -> list[bytes]:
     """Return words of profiles."""
-    odd = [b"'(a+)+$'", b"'.*.*.*='", b"'('", b"= -1", b"= 1e309", b"[[rule]]", b"nan"]
+    odd = [b"a." * 300, b"'a'." * 300, b"'(a+)+$'", b"'.*.*.*='", b"'('", b"= -1", b"= 1e309", b"[[rule]]", b"nan"]
     return [*_words(b"\n".join(profiles())), *odd]
 
 
 def configuration_words() -> list[bytes]:
     """Return words of a configuration."""
-    odd = [b"= -1", b"inf", b"nan", b"[[[", b'"\\u0000"', b"1979-05-27"]
+    odd = [b"a." * 300, b"'a'." * 300, b"= -1", b"inf", b"nan", b"[[[", b'"\\u0000"', b"1979-05-27"]
     return [*_words(b"\n".join(configurations())), *odd]
 
 

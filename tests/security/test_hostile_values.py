@@ -9,6 +9,8 @@ import pytest
 
 from lifecycle_detectors.profiles import ProfileError, load_builtin, parse_profile
 from lifecycle_wrap import config
+from lifecycle_wrap.agents import known as known_commands
+from lifecycle_wrap.catalog import user_catalog
 from lifecycle_wrap.commands import sessions
 from lifecycle_wrap.hosts import cmux, cmux_tui, herdr, tmux, zellij
 from lifecycle_wrap.hosts.base import Call, Host, HostError, Setup, host_id
@@ -128,7 +130,10 @@ def test_a_hostile_recording_is_refused_in_one_line(tmp_path: Path, name: str) -
 
 TOML_BOMBS = {
     "deep": "x = " + "[" * 50_000,
-    "dotted": "a." * 50_000 + "b = 1",
+    "dotted": "a." * 30_000 + "b = 1",
+    "dotted in quotes": "'a'." * 15_000 + "b = 1",
+    "a table's name dotted": f"[{'a.' * 30_000}b]",
+    "long": "x = 1\n" + "# nothing\n" * 7_000,
     "huge number": "schema = " + "9" * 100_000,
     "many rules": 'schema = 1\nname = "x"\n' + "[[rule]]\n" * 50_000,
     "a pattern that runs away": 'schema = 1\nname = "x"\n[[rule]]\nid = "r"\nstate = "idle"\n'
@@ -145,11 +150,22 @@ def test_a_hostile_profile_is_refused_in_one_line(name: str) -> None:
     assert "\n" not in text
 
 
-@pytest.mark.parametrize("name", [name for name in TOML_BOMBS if name != "dotted"])
+@pytest.mark.parametrize("name", TOML_BOMBS)
 def test_a_hostile_configuration_is_told_in_lines(name: str) -> None:
     _, problems = config.parse_config(TOML_BOMBS[name], "config.toml")
     assert problems
     assert all("\n" not in str(problem) and len(str(problem)) < 2000 for problem in problems)
+
+
+def test_a_configuration_or_profile_that_never_ends_is_told(tmp_path: Path) -> None:
+    _, (problem,) = config.load_config(Path("/dev/zero"), {})
+    assert str(problem).startswith("lifecycle-wrap: /dev/zero: it has more than 65536 characters")
+    folder = tmp_path / "lifecycle-wrap" / "profiles"
+    folder.mkdir(parents=True)
+    (folder / "endless.toml").symlink_to("/dev/zero")
+    (told,) = user_catalog({"XDG_CONFIG_HOME": str(tmp_path)}).problems
+    assert "more than 65536 characters" in str(told)
+    assert known_commands({"XDG_CONFIG_HOME": str(tmp_path)})
 
 
 def test_a_hostile_record_is_no_session(tmp_path: Path) -> None:

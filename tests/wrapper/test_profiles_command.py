@@ -115,7 +115,7 @@ def test_check_of_files(tmp_path: Path) -> None:
     for name, part in (
         ("wrong.toml", "titel"),
         ("none.toml", "TOML"),
-        ("long.toml", "too large"),
+        ("long.toml", "more than"),
         ("latin.toml", "UTF-8"),
         ("gone.toml", "profiles list"),
     ):

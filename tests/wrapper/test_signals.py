@@ -128,6 +128,19 @@ def test_after_a_fault_of_the_pump_a_terminal_that_goes_away_still_ends_the_sess
     place.await_no_process()
 
 
+def test_an_agent_that_was_told_to_end_is_killed_even_if_the_pump_fails_then(place: Place) -> None:
+    broken = (
+        "from lifecycle_wrap.pty import monitor, pump\n"
+        "monitor.HANG_UP_GRACE = 1\n"
+        "def broken(self, number, end=pump.Pump._end_agent):\n    end(self, number)\n    1 / 0\n"
+        "pump.Pump._end_agent = broken\n"
+    )
+    terminal = place.spawn(python_agent(IGNORES), program=patched(broken))
+    terminal.expect_exact(b"ready")
+    os.kill(terminal.pid, signal.SIGTERM)
+    assert finished(terminal)[1] == 128 + signal.SIGKILL
+
+
 def test_a_new_size_arrives_with_a_sigwinch(place: Place) -> None:
     agent = python_agent(
         "def changed(*_): say('<%dx%d>' % tuple(reversed(os.get_terminal_size(0))))\n"

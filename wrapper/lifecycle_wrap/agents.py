@@ -75,14 +75,14 @@ def _profiles(folder: str) -> Iterator[str]:
 
 
 def _commands(path: str) -> list[str]:
-    import tomllib
+    from .bounded_toml import load_toml
 
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
-            profile = tomllib.loads(_head(file.read(_HEAD_BYTES)))
+            profile = load_toml(_head(file.read(_HEAD_BYTES)))
         commands = [] if profile.get("follow") else profile["match"]["commands"]
         return [command for command in commands if isinstance(command, str)]
-    except (OSError, ValueError, RecursionError, KeyError, TypeError, AttributeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return []  # told where profiles are loaded
 
 

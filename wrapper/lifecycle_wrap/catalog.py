@@ -11,9 +11,7 @@ from pathlib import Path
 from lifecycle_detectors import Catalog
 
 from .agents import profile_folder
-
-MAX_PROFILE_BYTES = 1 << 18
-"""A profile is a page or two; what is larger is none."""
+from .bounded_toml import MAX_LENGTH
 
 
 def user_catalog(environ: Mapping[str, str]) -> Catalog:
@@ -22,7 +20,7 @@ def user_catalog(environ: Mapping[str, str]) -> Catalog:
     for file in sorted(Path(profile_folder(environ)).glob("*.toml")):
         try:
             with open(file, encoding="utf-8", errors="replace") as opened:
-                texts[str(file)] = opened.read(MAX_PROFILE_BYTES)
+                texts[str(file)] = opened.read(MAX_LENGTH + 1)
         except OSError:
             continue
     return Catalog(texts)

@@ -42,6 +42,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import hosts
+from .bounded_toml import TooMuch, load_toml, read_bounded
 from .environment import SWITCH, settings_folder
 
 if TYPE_CHECKING:
@@ -157,7 +158,7 @@ def load_config(
     """
     file = path or default_path(environ)
     try:
-        text = file.read_bytes().decode()
+        text = read_bounded(file)
     except FileNotFoundError:
         problem = "there is no such file; name one that exists, or leave --config out"
         return _switched(Config(strict=strict), environ), (Problem(str(file), "", problem),) if path else ()
@@ -171,11 +172,11 @@ def load_config(
 
 def parse_config(text: str, file: str, *, strict: bool = False) -> tuple[Config, tuple[Problem, ...]]:
     """Parse a configuration file's text; `file` is its name in problems. The environment plays no part."""
-    import tomllib
-
     try:
-        document = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # a number of many digits, or a value nested deeply
+        document = load_toml(text)
+    except TooMuch as error:
+        return Config(strict=strict), (Problem(file, "", f"it {error}: no configuration has; the defaults are used"),)
+    except ValueError as error:
         return Config(strict=strict), (Problem(file, "", f"it is not valid TOML ({error}); the defaults are used"),)
     reader = _Reader(file, strict or document.get("strict") is True)
     return reader.read(document), tuple(reader.problems)

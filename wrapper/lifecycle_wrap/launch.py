@@ -204,7 +204,7 @@ class _Session:
         for data in (pump.to_outer.take(), watch.to_outer, pump.from_agent.take()):
             write(outer.output, data)
         if status is None:
-            status = relay(child, outer, self._signals, watch.output)
+            status = relay(child, outer, self._signals, watch.output, ends=pump.ends)
         else:
             copy_rest(child, outer, watch.output)
         write(outer.output, watch.leave())

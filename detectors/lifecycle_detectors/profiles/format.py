@@ -70,8 +70,10 @@ STATES: dict[str, State | None] = {
     "blocked": State.BLOCKED,
     "hold": None,
 }
-_DEEP_KEY = re.compile(r"(?<![\w-])[\w-]++(?:[ \t]*+\.[ \t]*+[\w-]++){100}")
-"""TOML's parser takes time with the square of a key's parts."""
+MAX_LENGTH = 64 << 10
+"""Characters of a profile; the longest of ours has 11,000."""
+MOST_DOTS = 250
+"""Dots in one line, and so parts of one key: TOML's parser takes time with their square."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 
 
@@ -136,8 +138,10 @@ def parse_profile(text: str, file: str, parent: Parent, *, trusted: bool = False
     Raises:
         ProfileError: with file, place, problem and remedy in one line.
     """
-    if _DEEP_KEY.search(text):
-        raise ProfileError(file, "", "has a key of too many parts", "no key of a profile has more than two")
+    if len(text) > MAX_LENGTH:
+        raise ProfileError(file, "", f"has more than {MAX_LENGTH} characters", "leave out what it does not need")
+    if any(line.count(".") > MOST_DOTS for line in text.split("\n")):
+        raise ProfileError(file, "", f"has more than {MOST_DOTS} dots in a line", "no key has more than two parts")
     try:
         data = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # a number of many digits, or a value nested deeply

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from lifecycle_wrap import hosts
+from lifecycle_wrap.bounded_toml import load_toml, read_bounded
 from lifecycle_wrap.broker_config import BROKER_KEYS, Broker
 from lifecycle_wrap.config import LIFECYCLE_KEYS, TOP_KEYS, Command, Config, Problem, default_path, load_config
 from lifecycle_wrap.environment import SWITCH
@@ -137,11 +137,11 @@ class _Origins:
         self._lines: dict[str, int] = {}
         self._names: list[str] = []
         try:
-            text = file.read_text(encoding="utf-8")
-            commands = tomllib.loads(text).get("lifecycle", {}).get("commands", [])
+            text = read_bounded(file)
+            commands = load_toml(text).get("lifecycle", {}).get("commands", [])
             self._names = [str(command.get("name", "")).strip() for command in commands]
             self._lines = dict(_positions(text))
-        except (OSError, ValueError, RecursionError, AttributeError, TypeError):
+        except (OSError, ValueError, AttributeError, TypeError):
             return
 
     def of(self, key: str) -> str:

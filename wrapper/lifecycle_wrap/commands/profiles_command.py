@@ -13,7 +13,7 @@ from typing import NamedTuple
 from lifecycle_detectors import Catalog, Profile, ProfileError
 from lifecycle_detectors.profiles import parse_profile
 from lifecycle_detectors.profiles.lint import doubts
-from lifecycle_wrap.catalog import MAX_PROFILE_BYTES
+from lifecycle_wrap.bounded_toml import read_bounded
 from lifecycle_wrap.recordings.recording import RecordingError, open_recording
 from lifecycle_wrap.recordings.scoring import Comparison, compare
 
@@ -85,10 +85,7 @@ def check(target: str, catalog: Catalog) -> Checked:
         remedy = "give a TOML file, or a name from `lifecycle-wrap profiles list`"
         return Checked(target, (f"{target}: no such file or profile; {remedy}",))
     try:
-        with path.open(encoding="utf-8") as file:
-            text = file.read(MAX_PROFILE_BYTES + 1)
-        if len(text) > MAX_PROFILE_BYTES:
-            return Checked(target, (f"{target}: is too large; a profile has at most {MAX_PROFILE_BYTES} characters",))
+        text = read_bounded(path)
         return _checked(parse_profile(text, target, catalog.get), target)
     except ProfileError as error:
         return Checked(target, (str(error),))

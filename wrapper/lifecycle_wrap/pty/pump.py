@@ -99,6 +99,11 @@ class Pump:
         self.from_outer = b""
         self.status: int | None = None
 
+    @property
+    def ends(self) -> bool:
+        """The agent has been told to end, and will be killed if it does not."""
+        return self._kill_at is not None
+
     def run(self) -> int:
         """Pump until the agent has ended and what it has written is read.
 

@@ -30,6 +30,7 @@ def relay(
     outer: Outer,
     signals: SignalPipe,
     show: Callable[[bytes], object] | None = None,
+    ends: bool = False,
 ) -> int:
     """Copy until the agent has ended.
 
@@ -38,11 +39,14 @@ def relay(
         outer: the user's terminal.
         signals: our signals.
         show: gets the agent's bytes when they are out; must not raise.
+        ends: the agent has been told to end already.
 
     Returns:
         The agent's wait status.
     """
     sources = {outer.input: child.master, child.master: outer.output, signals.fd: -1, child.messages: -1}
+    if ends:
+        _kill_later(child)
     while True:
         try:
             status = _ended(child)

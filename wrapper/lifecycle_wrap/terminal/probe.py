@@ -100,7 +100,7 @@ class Probe:
 
     def saw_output(self, data: bytes) -> None:
         """The agent's bytes, as they went out, in which its own questions are."""
-        if not data or (self.asked and not self.awaits_answers):
+        if not data or (self.asked and not self._open):
             return
         self._before.append(data)
         self._before_size += len(data)

@@ -215,6 +215,12 @@ def observed(*methods: str) -> list[str]:
     return patched(OBSERVED.format(methods="\n".join(f"    {method}" for method in methods)))
 
 
+def observation_ended(place: Place) -> str:
+    """Return what the user is told at the end where the observer has failed."""
+    what = "an internal error ended the observation of this session, not the agent"
+    return f"lifecycle-wrap: {what}; see {place.log} and report it\r\n"
+
+
 @pytest.mark.parametrize(
     "method",
     [
@@ -241,7 +247,8 @@ def test_a_fault_of_the_observer_costs_the_observation_only(place: Place, method
         os.write(terminal.child_fd, word)
         assert read_until(terminal, word) == word
     terminal.send("q")
-    assert finished(terminal) == (b"", 0)
+    told, status = finished(terminal)
+    assert (told.decode(), status) == (observation_ended(place), 0)
     entry = place.log.read_text()
     assert "observation is off" in entry or "bytes held back are lost" in entry
     assert "Error" in entry
@@ -265,7 +272,8 @@ def test_what_a_failing_observer_holds_back_is_given_up(place: Place) -> None:
     os.write(terminal.child_fd, b"fail")
     assert read_until(terminal, b"fail") == b"heldfail"
     terminal.send("q")
-    assert finished(terminal) == (b"", 0)
+    told, status = finished(terminal)
+    assert (told.decode(), status) == (observation_ended(place), 0)
 
 
 def test_what_is_held_back_at_the_end_goes_out(place: Place) -> None:

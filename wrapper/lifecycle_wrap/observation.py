@@ -59,6 +59,7 @@ class Watch:
         self._waiting: tuple[bytes, ...] = (UNDECIDED,)
         self._follower: Observer = Blind()
         self._failed: Observer | None = None
+        self._faults: list[str] = []
         self._looking = b""
         self._looked = 0
         self._patience: float | None = None
@@ -227,7 +228,8 @@ class Watch:
 
     def notices(self) -> list[str]:
         """Lines for the user's stderr."""
-        return list(self._observer.notices) if self._observer else []
+        observer = self._observer or self._failed
+        return self._faults + (observer.notices if observer else [])
 
     def _hold_undecided(self, data: bytes) -> bytes:
         """Let pass what comes before a sequence that has to wait for the observer."""
@@ -277,6 +279,8 @@ class Watch:
         self.unlooked = 0
         if error is not None:
             self._log.fault("observation is off for the rest of this session:", error)
+            what = "an internal error ended the observation of this session, not the agent"
+            self._faults = [f"lifecycle-wrap: {what}; see {self._log.path} and report it"]
         if observer is not None:
             self._follower = self._failed = observer
             self._give_up_held(observer)

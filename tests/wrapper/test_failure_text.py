@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from lifecycle_wrap.log import Log
-from tests.support.place import patched
+from tests.support.place import Place, finished, patched
 from tests.support.terminal import WRAPPER, isolated_environment
 from tests.support.waiting import wait_until
 from tests.support.wrapped_agent import Wrapped
@@ -62,6 +63,26 @@ def test_a_failure_is_told_in_one_line_with_what_to_do(tmp_path: Path, name: str
     [line] = ran.stderr.splitlines()
     assert line.startswith("lifecycle-wrap: ")
     assert REMEDY.search(line), line
+
+
+IN_A_TERMINAL = {
+    "no descriptors": ("ulimit -n 6", [], "raise the limit (ulimit -n), or set LIFECYCLE_WRAP=0"),
+    "a wrong configuration, strict": (":", ["--strict", "--config", "wrong.toml"], "mend it, or leave --strict out"),
+    "a wrong configuration": (":", ["--config", "wrong.toml"], "the defaults are used"),
+    "no such configuration": (":", ["--config", "none.toml"], "name one that exists"),
+    "no such profile": (":", ["--profile", "nothing"], "known: "),
+}
+
+
+@pytest.mark.parametrize("name", IN_A_TERMINAL)
+def test_in_a_terminal_it_is_one_line_too(place: Place, name: str) -> None:
+    (place.folder / "wrong.toml").write_text("x = [")
+    before, options, remedy = IN_A_TERMINAL[name]
+    command = shlex.join([*WRAPPER, *options, "--", "true"])
+    terminal = place.spawn_shell(f"cd {place.folder}; {before}; {command}")
+    [line] = finished(terminal)[0].decode().splitlines()
+    assert line.startswith("lifecycle-wrap: ")
+    assert remedy in line
 
 
 def test_a_command_that_breaks_says_so_in_one_line_and_the_log_has_the_rest(tmp_path: Path) -> None:

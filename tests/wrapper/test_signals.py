@@ -47,7 +47,8 @@ def test_an_agent_that_does_not_end_is_killed(place: Place, number: signal.Signa
     terminal = place.spawn(python_agent(IGNORES), program=patched(HURRIED))
     terminal.expect_exact(b"ready")
     os.kill(terminal.pid, number)
-    assert finished(terminal) == (b"", 137)
+    told = b"lifecycle-wrap: the agent did not end when a signal told it to, and was killed\r\n"
+    assert finished(terminal) == (told, 137)
     place.await_no_process()
 
 

@@ -164,7 +164,7 @@ def load_config(
         return _switched(Config(strict=strict), environ), (Problem(str(file), "", problem),) if path else ()
     except (OSError, UnicodeDecodeError) as error:
         reason = "it is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else (error.strerror or "I/O error")
-        problem = f"it cannot be read ({reason}); the defaults are used"
+        problem = f"it cannot be read ({reason}); {_instead(strict)}"
         return _switched(Config(strict=strict), environ), (Problem(str(file), "", problem),)
     config, problems = parse_config(text, str(file), strict=strict)
     return _switched(config, environ), problems
@@ -175,11 +175,15 @@ def parse_config(text: str, file: str, *, strict: bool = False) -> tuple[Config,
     try:
         document = load_toml(text)
     except TooMuch as error:
-        return Config(strict=strict), (Problem(file, "", f"it {error}: no configuration has; the defaults are used"),)
+        return Config(strict=strict), (Problem(file, "", f"it {error}: no configuration has; {_instead(strict)}"),)
     except ValueError as error:
-        return Config(strict=strict), (Problem(file, "", f"it is not valid TOML ({error}); the defaults are used"),)
+        return Config(strict=strict), (Problem(file, "", f"it is not valid TOML ({error}); {_instead(strict)}"),)
     reader = _Reader(file, strict or document.get("strict") is True)
     return reader.read(document), tuple(reader.problems)
+
+
+def _instead(strict: bool) -> str:
+    return "mend it, or leave --strict out" if strict else "the defaults are used"
 
 
 def _switched(config: Config, environ: Mapping[str, str]) -> Config:

@@ -204,7 +204,7 @@ class _Session:
         for data in (pump.to_outer.take(), watch.to_outer, pump.from_agent.take()):
             write(outer.output, data)
         if status is None:
-            status = relay(child, outer, self._signals, watch.output, ends=pump.ends)
+            status = relay(child, outer, self._signals, watch.output, ends=pump.kill_at is not None)
         else:
             copy_rest(child, outer, watch.output)
         write(outer.output, watch.leave())
@@ -213,11 +213,13 @@ class _Session:
     def close(self) -> list[str]:
         """Let go of everything; returns lines for the user."""
         self._child.close()
-        if self._watch is None:
-            return self._faults
-        try:
-            self._watch.close()
-            return self._faults + self._watch.notices()
-        except Exception as error:
-            self._log.fault("what the observer held may not be released:", error)
-            return self._faults
+        lines = list(self._faults)
+        if self._pump is not None and self._pump.killed:
+            lines.append("lifecycle-wrap: the agent did not end when a signal told it to, and was killed")
+        if self._watch is not None:
+            try:
+                self._watch.close()
+                lines += self._watch.notices()
+            except Exception as error:
+                self._log.fault("what the observer held may not be released:", error)
+        return lines

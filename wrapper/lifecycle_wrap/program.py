@@ -22,6 +22,8 @@ NOT_EXECUTABLE = 126
 # How much of a file without a magic number is looked at to tell a script from a binary; shells look at about as much.
 SCRIPT_SAMPLE = 256
 
+_WITHOUT_US = "set LIFECYCLE_WRAP=0 to run it without us"
+
 
 class ProgramError(Exception):
     """The program cannot be started.
@@ -75,7 +77,12 @@ def _remedy(number: int | None) -> str:
         errno.EACCES: "make it executable (chmod +x)",
         errno.EISDIR: "name a program in it",
         errno.ENOEXEC: "it may be built for another machine",
-    }.get(number or 0, "see whether it starts by itself")
+        errno.EMFILE: f"raise the limit (ulimit -n), or {_WITHOUT_US}",
+        errno.ENFILE: f"close other programs, or {_WITHOUT_US}",
+        errno.EAGAIN: f"raise the limit (ulimit -u), or {_WITHOUT_US}",
+        errno.ENOMEM: f"raise the limit (ulimit -v), or {_WITHOUT_US}",
+        errno.ENOSPC: f"there may be no terminal left for it (/dev/pts): close some, or {_WITHOUT_US}",
+    }.get(number or 0, f"see whether it starts by itself, or {_WITHOUT_US}")
 
 
 def execute(path: str, argv: Sequence[str], environ: Mapping[str, str]) -> NoReturn:

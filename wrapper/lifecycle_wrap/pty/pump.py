@@ -64,6 +64,8 @@ class Pump:
         to_outer: bytes on their way to the outer terminal.
         from_agent: the agent's bytes that were read.
         from_outer: the user's that were read and are not on their way yet; only a fault leaves any here.
+        kill_at: when an agent that was told to end will be killed.
+        killed: it has been.
         status: the agent's wait status once it has ended.
     """
 
@@ -85,8 +87,8 @@ class Pump:
         self._readiness = make_readiness()
         self._outer_gone = False
         self._agent_closed = False
-        self._kill_at: float | None = None
-        self._killed = False
+        self.kill_at: float | None = None
+        self.killed = False
         self._has_left = False
         self._ends_in_a_row = 0
         self._look_by: float | None = None
@@ -98,11 +100,6 @@ class Pump:
         self.from_agent = BurstReader(child.master)
         self.from_outer = b""
         self.status: int | None = None
-
-    @property
-    def ends(self) -> bool:
-        """The agent has been told to end, and will be killed if it does not."""
-        return self._kill_at is not None
 
     def run(self) -> int:
         """Pump until the agent has ended and what it has written is read.
@@ -130,7 +127,7 @@ class Pump:
         self._watch.tell(
             lambda observer, now: observer.child_exited(code if code >= 0 else None, -code if code < 0 else None, now)
         )
-        self._kill_at = None
+        self.kill_at = None
         self._leave_terminal()
 
     def wait_for_observer(self) -> None:
@@ -161,7 +158,7 @@ class Pump:
     def _timeout(self) -> float | None:
         if self._watch.due:
             return 0.0 if self._watch.full else LOOK_PAUSE
-        deadlines = (self._watch.deadline, self._kill_at, self._load_at, self._load_by, self._load_rest_at)
+        deadlines = (self._watch.deadline, self.kill_at, self._load_at, self._load_by, self._load_rest_at)
         pending = [at for at in deadlines if at is not None]
         return max(0.0, min(pending) - self._clock()) if pending else None
 
@@ -201,7 +198,7 @@ class Pump:
             self._write_agent()
         if watch.to_outer:
             self._write_outer()
-        if self._kill_at is not None and now >= self._kill_at:
+        if self.kill_at is not None and now >= self.kill_at:
             self._kill(now)
 
     def _read_input(self) -> None:
@@ -259,7 +256,7 @@ class Pump:
         for fd in (self._outer.input, self._child.master, self._child.messages):
             self._readiness.want(fd, 0)
         self._write_outer()
-        while self.to_outer and self._kill_at is None:
+        while self.to_outer and self.kill_at is None:
             self._readiness.want(self._outer.output, WRITE)
             if self._signals.fd in self._readiness.wait(None):
                 self._take_signals(leaving=True)
@@ -275,16 +272,16 @@ class Pump:
 
     def _end_agent(self, number: int) -> None:
         self._child.signal(number)
-        if self._kill_at is None:
-            self._kill_at = self._clock() + ENDING_GRACE
+        if self.kill_at is None:
+            self.kill_at = self._clock() + ENDING_GRACE
 
     def _kill(self, now: float) -> None:
         """The agent did not end in time; and a monitor that does not tell its end after SIGKILL is not waited for."""
-        if self._killed:
+        if self.killed:
             self.status = signal.SIGKILL
         self._child.signal(signal.SIGKILL)
-        self._killed = True
-        self._kill_at = now + KILLED_GRACE
+        self.killed = True
+        self.kill_at = now + KILLED_GRACE
 
     def _take_signals(self, leaving: bool = False) -> None:
         numbers = self._signals.read()

@@ -16,7 +16,7 @@ from lifecycle_wrap.hosts.records import RECORD, directory, is_private, list_ses
 from lifecycle_wrap.hosts.register import Register
 from lifecycle_wrap.log import Log
 from tests.fuzz.shell_laws import record_text
-from tests.support.events import event
+from tests.support.events import event, release
 
 STRANGER = 54321
 """A user that no machine has."""
@@ -110,6 +110,25 @@ def test_a_symbolic_link_in_the_registers_place_leads_nowhere(tmp_path: Path, vi
         write_to({"XDG_RUNTIME_DIR": str(tmp_path)})
     assert not is_private(tmp_path / "lifecycle-wrap")
     assert sessions.running({"XDG_RUNTIME_DIR": str(tmp_path)}) == []
+
+
+@pytest.mark.parametrize("kind", ["a directory", "a symbolic link"])
+def test_what_comes_into_the_registers_place_later_gets_nothing(tmp_path: Path, victim: Path, kind: str) -> None:
+    """Between the check and a later write, as where a cleaner of /tmp has made room for another user."""
+    register = Register(Setup({"XDG_RUNTIME_DIR": str(tmp_path)}, session="1-a"))
+    register.prepare(Call(5.0))
+    register.publish(event("working"), Call(5.0))
+    folder = tmp_path / "lifecycle-wrap"
+    folder.rename(tmp_path / "away")
+    if kind == "a directory":
+        victim.rename(folder)
+    else:
+        folder.symlink_to(victim)
+    register.publish(event("idle"), Call(5.0))
+    register.release(release(), Call(5.0))
+    if kind == "a directory":
+        folder.rename(victim)
+    assert list((tmp_path / "away").iterdir()) == []
 
 
 def test_files_in_the_register_that_are_no_plain_files_of_ours_are_passed_over(

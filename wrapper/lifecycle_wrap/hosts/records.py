@@ -83,9 +83,13 @@ def _is_safe(path: str) -> bool:
 def is_private(path: str | os.PathLike[str]) -> bool:
     """Tell whether a directory is the user's own and nobody else can enter it; a symbolic link is not."""
     try:
-        status = os.lstat(path)
+        return is_ours_alone(os.lstat(path))
     except OSError:
         return False
+
+
+def is_ours_alone(status: os.stat_result) -> bool:
+    """Tell the same from a directory's status."""
     return stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid() and status.st_mode & 0o077 == 0
 
 

@@ -18,7 +18,7 @@ from lifecycle_wrap.projection import Kind, LifecycleEvent
 
 from .base import Call, Detection, ErrorClass, Host, HostError, Setup, new_session
 from .history import History
-from .records import JOURNAL, JOURNAL_LIMIT, LOCK, OLD_JOURNAL, RECORD, VERSION, directory, is_private
+from .records import JOURNAL, JOURNAL_LIMIT, LOCK, OLD_JOURNAL, RECORD, VERSION, directory, is_ours_alone, is_private
 
 _PARTIAL = ".new"
 _FILES = (_PARTIAL, RECORD, JOURNAL, OLD_JOURNAL, LOCK)
@@ -40,6 +40,7 @@ class Register(Host):
         super().__init__(setup)
         self._directory = Path(directory(setup.environ))
         self._key = setup.session or new_session()
+        self._folder = -1
         self._lock: int | None = None
         self._written = 0
         self._history = History()
@@ -61,6 +62,7 @@ class Register(Host):
         """
         if self._lock is None:
             self._make_directory()
+            self._folder = self._open_directory()
             self._lock = self._take_lock()
         try:
             self._write_down(event)
@@ -74,10 +76,11 @@ class Register(Host):
             self._write_down(event)
         for suffix in _FILES:
             with suppress(OSError):
-                self._file(suffix).unlink()
+                os.unlink(self._file(suffix), dir_fd=self._folder)
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
+            self._close_directory()
 
     def _make_directory(self) -> None:
         try:
@@ -88,26 +91,48 @@ class Register(Host):
         if not is_private(self._directory):
             raise HostError(ErrorClass.DENIED)
 
-    def _take_lock(self) -> int:
+    def _open_directory(self) -> int:
+        """Open the directory, for all that follows: whatever comes into its place later gets nothing of ours."""
         try:
-            return _take_lock(self._file(LOCK))
+            folder = os.open(self._directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
         except OSError as error:
             raise _failure(error) from None
+        if not is_ours_alone(os.fstat(folder)):
+            os.close(folder)
+            raise HostError(ErrorClass.DENIED)
+        return folder
 
-    def _file(self, suffix: str) -> Path:
-        return self._directory / f"{self._key}{suffix}"
+    def _take_lock(self) -> int:
+        try:
+            return _take_lock(self._file(LOCK), self._folder)
+        except OSError as error:
+            self._close_directory()
+            raise _failure(error) from None
+
+    def _close_directory(self) -> None:
+        os.close(self._folder)
+        self._folder = -1
+
+    def _file(self, suffix: str) -> str:
+        return f"{self._key}{suffix}"
+
+    def _open(self, suffix: str, flags: int) -> int:
+        flags |= os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+        return os.open(self._file(suffix), flags, 0o600, dir_fd=self._folder)
+
+    def _rename(self, old: str, new: str) -> None:
+        os.replace(self._file(old), self._file(new), src_dir_fd=self._folder, dst_dir_fd=self._folder)
 
     def _write_down(self, event: LifecycleEvent) -> None:
         if event.sequence <= self._written:
             return  # told again for a notice of another host
-        journal = self._file(JOURNAL)
         try:
-            descriptor = os.open(journal, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+            descriptor = self._open(JOURNAL, os.O_APPEND)
             try:
                 os.write(descriptor, event.to_json())
                 self._written = event.sequence
                 if os.fstat(descriptor).st_size >= JOURNAL_LIMIT:
-                    journal.replace(self._file(OLD_JOURNAL))
+                    self._rename(JOURNAL, OLD_JOURNAL)
             finally:
                 os.close(descriptor)
         except OSError:
@@ -126,10 +151,11 @@ class Register(Host):
             "notices": dict(self.setup.notices()),
             "event": json.loads(event.to_json()),
         }
-        partial = self._file(_PARTIAL)
+        text = json.dumps(record, ensure_ascii=False) + "\n"
         try:
-            partial.write_text(json.dumps(record, ensure_ascii=False) + "\n", encoding="utf-8", errors="replace")
-            partial.replace(self._file(RECORD))
+            with open(self._open(_PARTIAL, os.O_TRUNC), "w", encoding="utf-8", errors="replace") as partial:
+                partial.write(text)
+            self._rename(_PARTIAL, RECORD)
         except OSError:
             raise HostError from None
 
@@ -138,13 +164,14 @@ def _failure(error: OSError) -> HostError:
     return HostError(ErrorClass.DENIED if isinstance(error, PermissionError) else ErrorClass.FAILED)
 
 
-def _take_lock(path: Path) -> int:
+def _take_lock(name: str, folder: int) -> int:
     """Lock a file, made if need be; once more from the start where a sweep has removed it in between."""
     while True:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+        descriptor = os.open(name, flags, 0o600, dir_fd=folder)
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         with suppress(FileNotFoundError):
-            if os.path.samestat(os.fstat(descriptor), path.lstat()):
+            if os.path.samestat(os.fstat(descriptor), os.stat(name, dir_fd=folder, follow_symlinks=False)):
                 return descriptor
         os.close(descriptor)
 

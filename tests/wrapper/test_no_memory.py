@@ -20,6 +20,7 @@ from lifecycle_wrap.observation import Watch
 from lifecycle_wrap.pty import monitor, pump
 from tests.support.byte_agent import pattern
 from tests.support.no_memory import NoMemory
+from tests.support.place import Place, finished, patched, python_agent
 
 BYTE_PATH = (
     "pty/pump.py",
@@ -147,3 +148,47 @@ def test_no_byte_is_lost_or_doubled_wherever_the_memory_ends(
             break
     assert lasted
     assert after > 100
+
+
+NONE_TO_LOAD = "import lifecycle_wrap.loading as loading\nloading.HEADROOM = 1 << 62\n"
+NONE_FOR_THE_SCREEN = """
+import lifecycle_wrap.observer as observer
+def refuse(): raise MemoryError
+observer.require_memory = refuse
+"""
+COMPLAINS = """
+import sys, lifecycle_wrap.observer as observer
+look = observer.SessionObserver.look
+def complain(self, data, now):
+    print("a library's complaint", file=sys.stderr, flush=True)
+    look(self, data, now)
+observer.SessionObserver.look = complain
+"""
+SETS = python_agent("say('\\x1b[?2004hready\\r\\nnext'); sys.stdin.read(1); sys.exit(3)")
+
+
+@pytest.mark.parametrize(
+    ("prelude", "told"),
+    [(NONE_TO_LOAD, b"was not observed; see "), (NONE_FOR_THE_SCREEN, b"ended the observation of this session")],
+    ids=["at the start", "at the end"],
+)
+def test_without_memory_to_load_the_agent_runs_and_its_modes_are_undone(
+    place: Place, prelude: str, told: bytes
+) -> None:
+    terminal = place.spawn(SETS, program=patched(prelude))
+    terminal.expect_exact(b"ready")
+    terminal.sendline("")
+    shown, status = finished(terminal)
+    assert status == 3
+    assert b"\x1b[?2004l" in shown
+    assert told in shown
+    assert "MemoryError" in place.log.read_text()
+
+
+def test_what_a_library_complains_of_is_not_for_the_live_screen(place: Place) -> None:
+    terminal = place.spawn(SETS, program=patched(COMPLAINS))
+    terminal.expect_exact(b"ready")
+    terminal.sendline("")
+    shown, status = finished(terminal)
+    assert status == 3
+    assert b"complaint" not in shown

@@ -5,6 +5,7 @@ As in `laws`: any bytes, and an exception where something is broken.
 
 from __future__ import annotations
 
+import copy
 import json
 import random
 import tempfile
@@ -259,7 +260,7 @@ def _mixed(data: bytes) -> bytes:
     for _ in range(1 + choices.byte() % 3):
         table = choices.one((record, record["event"])) if isinstance(record["event"], dict) else record
         if table:
-            table[choices.one(table)] = choices.one(values)
+            table[choices.one(table)] = copy.deepcopy(choices.one(values))  # one that was set before may be the table
     return json.dumps(record).encode()
 
 

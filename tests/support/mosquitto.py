@@ -94,11 +94,10 @@ class Mosquitto:
         wait_until(self._listens, self._log)
 
     def stop(self) -> None:
-        """Stop it, as its service would be."""
-        if self._process is not None:
-            self._process.terminate()
-            self._process.wait(DEADLINE)
-            self._process = None
+        """Stop it, as its service would be; again and again, since it forgets a signal from before its loop began."""
+        process, self._process = self._process, None
+        if process is not None:
+            wait_until(lambda: _ended(process), self._log)
 
     def put(self, topic: str, payload: bytes, left: int) -> None:
         """Have somebody else write to it, so long ago that only `left` seconds are left until it is forgotten."""
@@ -197,3 +196,8 @@ def configure(
         'program_status = "pass"\n[lifecycle]\nadapters = ["register", "mqtt"]\nosc = "off"\n'
         f'[lifecycle.broker]\nurl = "{address}"\nhost = "{host}"\nkeepalive = {keepalive}\n{more}'
     )
+
+
+def _ended(process: subprocess.Popen[bytes]) -> bool:
+    process.terminate()
+    return process.poll() is not None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import signal
+from contextlib import suppress
 
 import psutil
 import pytest
@@ -192,13 +193,21 @@ sys.exit(3)
 """Writes as much as goes into a terminal that reads nothing, and ends."""
 
 
+def _statuses(place: Place) -> list[str]:
+    statuses = []
+    for process in place.processes():
+        with suppress(psutil.NoSuchProcess):
+            statuses.append(process.status())
+    return statuses
+
+
 def test_a_sigcont_on_the_way_out_does_not_take_the_terminal_again(place: Place) -> None:
     """While the last output waits for a slow terminal; what was set again then would stay."""
     with RealTerminal([*WRAPPER, "--", *python_agent(FILLS)], place.environ) as terminal:
         terminal.wait_for_bytes(b"ready")
         terminal.stall()
         terminal.type(b"q")
-        wait_until(lambda: [process.status() for process in place.processes()] == ["sleeping"], "only we are left")
+        wait_until(lambda: _statuses(place) == ["sleeping"], "only we are left")
         os.kill(terminal.pid, signal.SIGCONT)
         terminal.read_on()
         assert terminal.wait() == 3

@@ -253,8 +253,9 @@ class RealTerminal:
                 pass
 
     def _hear(self, news: bytes) -> None:
-        while self._take_now():
-            pass
+        with contextlib.suppress(OSError, ValueError):  # closed meanwhile; the news is none the less true
+            while self._take_now():
+                pass
         for word in news.split():
             if word == b"stopped":
                 self.stopped = True
@@ -265,11 +266,11 @@ class RealTerminal:
         return bool(self.master >= 0 and select.select([self.master], [], [], 0)[0]) and self._take()
 
     def _take(self) -> bool:
-        try:
-            data = os.read(self.master, 1 << 16)
-        except OSError:
-            return False
-        with self._lock:
+        with self._lock:  # while it is read nobody closes it: its number may be another file's at once
+            try:
+                data = os.read(self.master, 1 << 16)
+            except OSError:
+                return False
             self._titled.feed(data)
             self.output += data
             replies, self.engine.replies[:] = b"".join(self.engine.replies), []

@@ -1,4 +1,4 @@
-"""The least that a Python program can do between a terminal and an agent: the benchmark's measure of what is ours.
+"""The plainest loop in Python between a terminal and an agent: the benchmark's measure of what is ours.
 
 usage: python tests/bench/loop.py COMMAND [ARGUMENT ...]
 

@@ -257,7 +257,7 @@ def test_any_bytes_any_chunks(pieces: list[bytes]) -> None:
 
 def test_random_and_mutated_streams_raise_nothing() -> None:
     source = random.Random(7501)
-    for _ in range(100_000):
+    for _ in range(40_000):  # `python -m tests.fuzz parser` goes on from here
         data = random_stream(source)
         text = source.random() < 0.5
         assert read(random_cuts(data, source), text=text) == read([data], text=text), data

@@ -274,6 +274,19 @@ def test_gives_up_rather_than_grow(engine: Engine) -> None:
     assert screen.fed < BEHIND
 
 
+def test_modes_without_end_do_not_pile_up_while_it_is_lost(engine: Engine) -> None:
+    screen = make_screen(SIZE, engine)
+    backlog = ScreenBacklog(lambda _: screen, SIZE)
+    for piece in [*NOISE, *NOISE]:
+        backlog.push(piece)
+    assert backlog.lost
+    for number in range(100):
+        backlog.push(b"\x1b[%d;20r\x1b[?25l\x1b[4h" % (1 + number % 9) * (SLICE // 16))
+        assert backlog.pending < 4 * SLICE
+    assert backlog.lost
+    assert not screen.cursor.visible
+
+
 @pytest.mark.parametrize(
     "rest",
     [

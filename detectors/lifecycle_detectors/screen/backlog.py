@@ -102,7 +102,7 @@ class ScreenBacklog:
         self._append(data)
         self._untried += len(data)
         pending = self.pending
-        if self._lost and pending > BEHIND:
+        if self._lost and pending > TRY_EACH:
             self._drop()
         elif pending > MOST:
             self._skip()
@@ -184,7 +184,7 @@ class ScreenBacklog:
         self._drop()
 
     def _drop(self) -> None:
-        """While lost: keep of what waits only the modes it sets, and begin anew where the screen is known again."""
+        """While lost: of what waits the model gets only the modes it sets; begin anew where the screen is known again."""
         if self._begin_at_reset():
             self._lost = self._doubtful = False
             return
@@ -192,18 +192,32 @@ class ScreenBacklog:
         known_from = _last_known(waiting)
         for number, piece in enumerate(waiting):
             if isinstance(piece, Size):
-                self.resize(piece)
+                self._resize_now(piece)
             elif known_from is None or number < known_from[0]:
                 kept, unfinished = state(piece)
                 self._tail = unfinished or self._tail
-                self._append(kept)
+                self._feed_now(kept)
             elif number == known_from[0]:
                 place = known_from[1]
-                self._append(state(piece[:place])[0] + _CAN + piece[place:])
+                self._feed_now(state(piece[:place])[0])
+                self._append(_CAN + piece[place:])
             else:
                 self._append(piece)
         if known_from:
             self._lost, self._doubtful, self._tail = False, True, b""
+
+    def _feed_now(self, data: bytes) -> None:
+        """Feed the model, unless something waits already, or there is no model yet."""
+        if self._waiting or self.screen is None:
+            self._append(data)
+        else:
+            self.screen.feed(data)
+
+    def _resize_now(self, size: Size) -> None:
+        if self._waiting or self.screen is None:
+            self.resize(size)
+        else:
+            self.screen.resize(size)
 
     def _begin_at_reset(self) -> bool:
         """Forget all before the last full reset; returns whether there is one."""

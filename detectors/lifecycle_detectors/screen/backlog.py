@@ -184,7 +184,7 @@ class ScreenBacklog:
         self._drop()
 
     def _drop(self) -> None:
-        """While lost: of what waits the model gets only the modes it sets; begin anew where the screen is known again."""
+        """While lost: the model gets only the modes that are set, and all from where the screen is known again."""
         if self._begin_at_reset():
             self._lost = self._doubtful = False
             return

@@ -274,6 +274,14 @@ def test_gives_up_rather_than_grow(engine: Engine) -> None:
     assert screen.fed < BEHIND
 
 
+def test_modes_from_before_it_was_known_again_are_not_left_out_as_drawing(engine: Engine) -> None:
+    modes, clear = b"\x1b[4;20r\x1b[?7l", b"\x1b[2J\x1b[H"
+    pieces = [*NOISE, *NOISE, modes, *numbered(9000), clear, *numbered(9000)]
+    screen, backlog = through_backlog(pieces, engine=engine, told=True, late=True)
+    assert not backlog.lost
+    assert state(screen) == state(whole(pieces, engine=engine))  # type: ignore[arg-type]
+
+
 def test_modes_without_end_do_not_pile_up_while_it_is_lost(engine: Engine) -> None:
     screen = make_screen(SIZE, engine)
     backlog = ScreenBacklog(lambda _: screen, SIZE)

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from lifecycle_detectors.profiles import ProfileError, load_builtin, parse_profile
-from lifecycle_wrap import config
+from lifecycle_detectors.profiles import format as profile_format
+from lifecycle_wrap import bounded_toml, config
 from lifecycle_wrap.agents import known as known_commands
 from lifecycle_wrap.catalog import user_catalog
 from lifecycle_wrap.commands import sessions
@@ -173,3 +174,7 @@ def test_a_hostile_record_is_no_session(tmp_path: Path) -> None:
     for number, text in enumerate((b"[" * 200_000, b"{" * 10, b"1" * 100_000, json.dumps({"version": 1}).encode())):
         (tmp_path / f"{number}-a.json").write_bytes(text)
     assert list_sessions(tmp_path) == []
+
+
+def test_a_profile_is_bounded_alike_by_all_who_read_it() -> None:
+    assert (bounded_toml.MAX_LENGTH, bounded_toml.MOST_DOTS) == (profile_format.MAX_LENGTH, profile_format.MOST_DOTS)

@@ -1,4 +1,8 @@
-"""The user's TOML, read in a bounded time, whoever has written it."""
+"""The user's TOML, read in a bounded time, whoever has written it.
+
+The core bounds profiles by the same figures (`profiles.format`). They stand here again since `shell-init`, which runs
+in every shell that starts, must not load the core for them.
+"""
 
 from __future__ import annotations
 

@@ -188,6 +188,7 @@ class ScreenBacklog:
         if self._begin_at_reset():
             self._lost = self._doubtful = False
             return
+        self._drawing = 0  # what waits may begin with the modes that are kept here
         waiting, self._waiting = self._waiting, []
         known_from = _last_known(waiting)
         for number, piece in enumerate(waiting):
